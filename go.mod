@@ -2,6 +2,8 @@ module memd
 
 go 1.26.0
 
+require golang.org/x/sys v0.49.0
+
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
