@@ -2,7 +2,10 @@ module memd
 
 go 1.26.0
 
-require golang.org/x/sys v0.49.0
+require (
+	github.com/goccy/go-yaml v1.19.2
+	golang.org/x/sys v0.49.0
+)
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect

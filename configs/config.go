@@ -1,0 +1,81 @@
+package configs
+
+import _ "embed"
+
+// Config is the configuration in force. A Config returned by [Load] is valid.
+type Config struct {
+	// Dir is the data folder, absolute and clean. It is empty in [Defaults],
+	// for the default depends on the environment.
+	Dir string `yaml:"dir"`
+	// Listen is the TCP address, or [ListenOff].
+	Listen string `yaml:"listen"`
+	// Hosts are the names accepted in a request's Host beside the loopback
+	// ones, in lower case and without a port.
+	Hosts []string `yaml:"hosts"`
+	// Auth is [AuthToken] or [AuthNone].
+	Auth string `yaml:"auth"`
+	TLS  TLS    `yaml:"tls"`
+	Log  Log    `yaml:"log"`
+
+	Budgets Budgets `yaml:"budgets"`
+
+	// Roots maps a namespace to the absolute folder its sources are relative to.
+	Roots map[string]string `yaml:"roots"`
+	// Owners maps a kind to the owner its memories get when they name none.
+	Owners map[string]string `yaml:"owners"`
+
+	Groom Groom `yaml:"groom"`
+
+	// AllowNetworkFS accepts a data folder on a network file system.
+	AllowNetworkFS bool `yaml:"allow_network_fs"`
+}
+
+// TLS says how the TCP listener is protected.
+type TLS struct {
+	Cert string `yaml:"cert"` // absolute path of a PEM file, "" for none
+	Key  string `yaml:"key"`  // absolute path of a PEM file, "" for none
+	// TerminatedElsewhere is the operator's word that a proxy in front of a
+	// non-loopback listener speaks TLS.
+	TerminatedElsewhere bool `yaml:"terminated_elsewhere"`
+}
+
+// Log says what is logged to stderr, and in which form.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // text or json
+}
+
+// Groom says when the store is kept in order. Both schedules have the five
+// fields of cron; package groom gives them their meaning.
+type Groom struct {
+	Schedule  string `yaml:"schedule"` // the full run
+	Light     string `yaml:"light"`    // the light run
+	CheckURLs bool   `yaml:"check_urls"`
+}
+
+// Values of Config.Auth and Config.Listen.
+const (
+	AuthToken = "token"
+	AuthNone  = "none"
+	ListenOff = "off"
+)
+
+// Defaults returns what holds where nothing else is said.
+func Defaults() Config {
+	return Config{
+		Listen:  "127.0.0.1:6363",
+		Hosts:   []string{},
+		Auth:    AuthToken,
+		Log:     Log{Level: "info", Format: "text"},
+		Budgets: DefaultBudgets(),
+		Roots:   map[string]string{},
+		Owners:  map[string]string{},
+		Groom:   Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
+	}
+}
+
+//go:embed memd.yaml
+var sample string
+
+// Sample returns the commented configuration file that states the defaults.
+func Sample() string { return sample }

@@ -1,0 +1,120 @@
+package configs
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// What a file says wrongly is refused with file, line and key, whether YAML,
+// the key's type or its meaning is hurt.
+func TestFileErrorsNameFileLineAndKey(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key", "listen: off\nprt: 1\n", "2: prt: no such key"},
+		{"unknown nested key", "log:\n  level: info\n  colour: red\n", "3: log.colour: no such key"},
+		{"a section's key is not a prefix", "budget:\n  active_bytes: 1MiB\n", "1: budget: no such key"},
+		{"duplicate key", "auth: token\nlisten: off\nauth: none\n", "3: auth: the key stands here for the second time"},
+		{"duplicate nested key", "log:\n  level: info\n  level: warn\n", "3: log.level: the key stands here for the second time"},
+		{"duplicate map key", "roots:\n  a: /a\n  a: /b\n", "3: roots.a: the key stands here for the second time"},
+		{"bad unit", "budgets:\n\n  active_bytes: 10M\n", `3: budgets.active_bytes: the unit of "10M" is none of`},
+		{"no unit", "budgets: {active_bytes: 9.9}\n", `1: budgets.active_bytes: "9.9" is not a whole number of bytes`},
+		{"days", "budgets:\n  transient_ttl: 90d\n", `2: budgets.transient_ttl: "90d" is not a duration`},
+		{"bare duration", "budgets:\n  transient_ttl: 90\n", `2: budgets.transient_ttl: "90" is not a duration`},
+		{"negative duration", "budgets:\n  transient_ttl: -1h\n", "2: budgets.transient_ttl: -1h0m0s is less than 1ms"},
+		{"out of range", "# first\nbudgets:\n  active_bytes: 512KB\n", "3: budgets.active_bytes: 512000 bytes are less than 524288"},
+		{"raw content no body carries", "budgets:\n  raw_bytes: 513KiB\n", "2: budgets.raw_bytes: 525312 bytes are more than 524288, the most that a request can carry"},
+		{"a note's life", "budgets:\n  transient_ttl: 720h1s\n", "2: budgets.transient_ttl: 720h0m1s is more than 720h"},
+		{"importance", "budgets:\n  short_archive_importance: 11\n", "2: budgets.short_archive_importance: 11 is more than 10"},
+		{"no number", "budgets:\n  long_rows: many\n", `2: budgets.long_rows: "many" is not a whole number`},
+		{"fraction of a row", "budgets:\n  long_rows: 1.5\n", `2: budgets.long_rows: "1.5" is not a whole number`},
+		{"share", "budgets:\n  per_namespace: 1.1\n", "2: budgets.per_namespace: 1.1 is no share"},
+		{"NaN", "budgets:\n  per_namespace: .nan\n", `2: budgets.per_namespace: ".nan" is not a number`},
+		{"NaN again", "budgets:\n  per_namespace: NaN\n", "2: budgets.per_namespace: NaN is no share"},
+		{"no value", "listen:\nauth: token\n", "1: listen: no value is given"},
+		{"list for a scalar", "auth: token\nlisten: [a]\n", "2: listen: a plain value is wanted here"},
+		{"scalar for a list", "hosts: a\n", "1: hosts: a list is wanted here"},
+		{"scalar for a section", "auth: token\nbudgets: 5\n", "2: budgets: keys with values are wanted here"},
+		{"list for a map", "roots: [a]\n", "1: roots: keys with values are wanted here"},
+		{"list at the top", "- a\n", "1: keys with values are wanted here"},
+		{"text at the top", "hello\n", "1: keys with values are wanted here"},
+		{"anchor", "listen: &a off\n", "1: listen: a plain value is wanted here"},
+		{"alias", "dir: /x\nlisten: *a\n", "2: listen: a plain value is wanted here"},
+		{"merge", "<<: {a: b}\n", "1: a key is wanted"},
+		{"second document", "auth: token\n---\nauth: none\n", "3: a second document in the file"},
+		{"not UTF-8", "auth: token\nlisten: \"\xff\"\n", "2: the text is not UTF-8"},
+		{"not YAML", "auth: token\nlisten: [a\n", "2: "},
+		{"bad namespace", "roots:\n  Project/X: /x\n", `2: roots.Project/X: "Project/X" is no namespace`},
+		{"relative root", "roots:\n  a: x\n", "2: roots.a: the folder is not an absolute path"},
+		{"bad kind", "owners:\n  rules: me\n", `2: owners.rules: "rules" is no kind`},
+		{"blank owner", "owners:\n  rule: ' '\n", "2: owners.rule: an owner has 1 to 200 characters"},
+		{"bad schedule", "groom:\n  light: hourly\n", `2: groom.light: "hourly" is no schedule`},
+		{"time zone in a schedule", "groom:\n  schedule: TZ=0 0 3 * *\n", `2: groom.schedule: "TZ=0 0 3 * *" is no schedule`},
+		{"bad host", "auth: token\nhosts: ['*']\n", `2: hosts: "*" is no host name`},
+		{"host with a port", "hosts: ['a.example:80']\n", `1: hosts: "a.example:80" is no host name`},
+		{"bad auth", "auth: basic\n", "1: auth: is neither token nor none"},
+		{"bad level", "log: {level: INFO}\n", `1: log.level: "INFO" is none of`},
+		{"bad format", "log: {format: xml}\n", `1: log.format: "xml" is neither`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, c.text)
+			e := refused(t, Options{File: path, Env: home(t)})
+			if !strings.HasPrefix(e.Message, path+":"+c.want) {
+				t.Errorf("error = %q\nwant prefix %q", e.Message, path+":"+c.want)
+			}
+			if key, _, named := strings.Cut(strings.TrimLeft(c.want, "0123456789: "), ": "); named && e.Field != "" && e.Field != key {
+				t.Errorf("field = %q, want %q", e.Field, key)
+			}
+		})
+	}
+}
+
+// A value is taken as it is written, whatever YAML would make of it.
+func TestFileTakesTextAsWritten(t *testing.T) {
+	l := load(t, Options{Env: home(t), File: write(t,
+		"listen: off\nowners: {rule: 0010, fact: yes, user: 1e3, task: \"a: b\"}\nroots: {\"1\": /x}\ngroom: {schedule: '5 4 * * sun'}\n")})
+	if l.Listen != ListenOff || l.Owners["rule"] != "0010" || l.Owners["fact"] != "yes" || l.Owners["user"] != "1e3" ||
+		l.Owners["task"] != "a: b" || l.Roots["1"] != "/x" || l.Groom.Schedule != "5 4 * * sun" {
+		t.Errorf("Config = %+v", l.Config)
+	}
+}
+
+func TestFileLimits(t *testing.T) {
+	path := write(t, strings.Repeat("#", maxFileBytes))
+	load(t, Options{File: path, Env: home(t)})
+	if err := os.WriteFile(path, make([]byte, maxFileBytes+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := refused(t, Options{File: path, Env: home(t)}); !strings.Contains(e.Message, "passes 65536 bytes") {
+		t.Errorf("error = %v", e)
+	}
+	for _, nested := range []string{"[", "{", "- ", "a: {"} {
+		path := write(t, strings.Repeat(nested, 2000))
+		refused(t, Options{File: path, Env: home(t)})
+	}
+	refused(t, Options{File: t.TempDir(), Env: home(t)})
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, seed := range []string{
+		Sample(), "", "---\n", "a: [b", "budgets:\n  active_bytes: 9.9MiB\n", "roots: {a: /x}\nowners:\n  rule: me\n",
+		"? a\n: b\n", "<<: *x\n", "a: &b c\nd: *b\n", "hosts:\n- a\n- b\n", "!!str a: b\n", "a: |\n  x\n", "\t", "%YAML 1.2\n---\na: b\n", "a: b: c\n", "\"\\x", "{a: b, a: c}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		const path = "/etc/memd/memd.yaml"
+		l := newLoader([]string{"HOME=/home/me"})
+		if err := l.applyFile(path, text); err != nil {
+			if !strings.HasPrefix(err.Error(), "invalid_request: "+path+":") {
+				t.Errorf("the error does not name its file: %v", err)
+			}
+			return
+		}
+		if err := l.resolve(); err != nil {
+			t.Fatal(err)
+		}
+		if p := l.config.problem(); p != nil && l.origins[p.key].where == "" {
+			t.Errorf("the problem with %q does not name its place: %s", p.key, p.text)
+		}
+	})
+}
