@@ -1,0 +1,104 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memd"
+	"memd/internal/memtest"
+	"memd/store"
+)
+
+// Each kind of damage is a finding of its name, and nothing else is.
+func TestCheckFinds(t *testing.T) {
+	id := row(memd.Long, 2, "").ID
+	for want, damage := range map[string]string{
+		"":              `UPDATE short SET importance = 3`,
+		"one_place":     `INSERT INTO archive SELECT NULL, id, namespace, kind, memory_key, version, importance, tags, source, source_status, verified_at, verified_by, stale, stale_reason, owner, access, session_id, agent, created_at, updated_at, written_at, last_accessed_at, access_count, expires_at, resolved_at, content_hash, seg_rev, summary, why, how_to_apply, seg, raw_content FROM short`,
+		"head_target":   `UPDATE head SET version = 9`,
+		"headless_key":  `DELETE FROM head`,
+		"orphan_vector": `INSERT INTO embedding VALUES ('nobody', 'm', 1, x'00')`,
+		"orphan_outbox": `INSERT INTO outbox (memory_id, queued_at) VALUES ('nobody', '')`,
+		"tally":         `UPDATE tally SET rows = rows + 1 WHERE tier = 'long'`,
+		"meta_rows":     `INSERT INTO meta SELECT 'k' || value, '', '' FROM (WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 200) SELECT value FROM n)`,
+		"times":         `UPDATE long SET updated_at = '2026-11-30 02:00:00' WHERE id = '` + id + `'`,
+		"index":         `INSERT INTO short_fts (short_fts, rowid, summary, detail, labels, seg) SELECT 'delete', rid, summary, detail, labels, seg FROM short_text`,
+		"schema":        `INSERT INTO goose_db_version (version_id, is_applied) VALUES (7, 1)`,
+	} {
+		t.Run(want, func(t *testing.T) {
+			s, err := open(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			put(t, s, row(memd.Short, 1, "a short row"), row(memd.Long, 2, "a long row"))
+			write(t, s, func(tx *store.Tx) error { return tx.Exec(damage) })
+			findings, err := s.Check(ctx, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range findings {
+				got = append(got, f.Check)
+				if strings.Contains(f.Detail, "a long row") || strings.Contains(f.Detail, "a short row") {
+					t.Errorf("a finding tells a body: %s", f.Detail)
+				}
+			}
+			if got := strings.Join(slices.Compact(got), " "); got != want && !(want == "index" && strings.Contains(got, "index")) {
+				t.Errorf("found %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestCheckQuick(t *testing.T) {
+	s := memtest.Store(t, "", nil, nil)
+	put(t, s, row(memd.Short, 1, "a short row"))
+	if findings, err := s.Check(ctx, true); err != nil || len(findings) != 0 {
+		t.Errorf("found %v, %v", findings, err)
+	}
+}
+
+// A database made without incremental vacuum gives no space back: told, with
+// what to do.
+func TestCheckAutoVacuum(t *testing.T) {
+	s, err := open(strings.TrimSuffix(memdFile(t, `PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = 0; VACUUM;`), store.ActiveName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	findings, err := s.Check(ctx, true)
+	if err != nil || len(findings) != 1 || findings[0].Check != "auto_vacuum" || findings[0].Fix == "" {
+		t.Errorf("found %v, %v", findings, err)
+	}
+}
+
+func TestProbeAndStats(t *testing.T) {
+	s := memtest.Store(t, "", nil, nil)
+	if err := s.Probe(ctx); err != nil {
+		t.Errorf("probe: %v", err)
+	}
+	put(t, s, row(memd.Short, 1, "five"), row(memd.Short, 2, "五个字符数"), row(memd.Long, 3, "seven x"), row(memd.Transient, 4, "n"))
+	st, err := s.Stats(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[memd.Tier][2]int64{memd.Short: {2, 9}, memd.Long: {1, 7}, memd.Archive: {0, 0}, memd.Transient: {1, 1}}
+	for _, tier := range st.Tiers {
+		if got := [2]int64{int64(tier.Rows), tier.Chars}; got != want[tier.Tier] {
+			t.Errorf("%s has rows and characters %v, want %v", tier.Tier, got, want[tier.Tier])
+		}
+	}
+	if len(st.Tiers) != 4 || st.Heads != 1 || len(st.Databases) != 1 || st.Databases[0].Rows != 4 || st.Databases[0].UsedBytes == 0 || st.SchemaVersion != "1" {
+		t.Errorf("statistics %+v", st)
+	}
+	if len(st.Budgets) == 0 {
+		t.Error("no budgets in the statistics")
+	}
+	for _, b := range st.Budgets {
+		if b.Limit == "" {
+			t.Errorf("budget %s has no limit", b.Budget)
+		}
+	}
+}

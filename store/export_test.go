@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"runtime/debug"
+	"strings"
+)
+
+// What the tests of package store_test need to see from inside.
+
+const (
+	QueueLen    = queueLen
+	SQLitePin   = sqlitePin
+	LibcPin     = libcPin
+	MaxLogged   = maxLogged
+	MaxBuffered = maxBuffered
+)
+
+// CheckPins runs the check of the driver's build.
+func CheckPins(info *debug.BuildInfo) error { return checkPins(info) }
+
+// Explainer tells what statements a connection has compiled so far, and how
+// SQLite would run one.
+type Explainer struct {
+	ctx context.Context
+	c   *conn
+}
+
+// Explainer explains this View's reading of the active database.
+func (v *View) Explainer() Explainer { return Explainer{v.ctx, v.conns[0]} }
+
+// Explainer explains the writer's statements.
+func (tx *Tx) Explainer() Explainer { return Explainer{tx.ctx, tx.conn} }
+
+// Statements are the texts of every statement compiled so far.
+func (e Explainer) Statements() []string {
+	var texts []string
+	for text := range e.c.stmts {
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// Plan explains a statement, one step a line.
+func (e Explainer) Plan(query string) (string, error) {
+	var steps []string
+	err := e.c.each(e.ctx, `EXPLAIN QUERY PLAN `+query, make([]any, parameters(query)), func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	})
+	return strings.Join(steps, "\n"), err
+}
+
+// parameters is the highest parameter of a statement, whether it numbers them
+// or not.
+func parameters(query string) int {
+	highest, plain := 0, 0
+	for i := 0; i < len(query); i++ {
+		if query[i] != '?' {
+			continue
+		}
+		n := 0
+		for i+1 < len(query) && query[i+1] >= '0' && query[i+1] <= '9' {
+			i++
+			n = n*10 + int(query[i]-'0')
+		}
+		if n == 0 {
+			plain++
+		}
+		highest = max(highest, n)
+	}
+	return max(highest, plain)
+}
+
+// Pragma reads one pragma on the writer's connection.
+func (s *Set) Pragma(ctx context.Context, name string) (value string, err error) {
+	err = s.Update(ctx, func(tx *Tx) error { return tx.conn.row(tx.ctx, `PRAGMA `+name, nil, &value) })
+	return value, err
+}
+
+// Exec runs any statement within a write: damage that no public method does.
+func (tx *Tx) Exec(query string, args ...any) error {
+	_, err := tx.conn.exec(tx.ctx, query, args...)
+	return err
+}
+
+// Buffered is how many accesses wait to be flushed.
+func (s *Set) Buffered() int {
+	s.accesses.mu.Lock()
+	defer s.accesses.mu.Unlock()
+	return len(s.accesses.seen)
+}

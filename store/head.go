@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"memd"
+)
+
+// Head is the state of a memory_key within a namespace.
+type Head struct {
+	Version int    // the highest version ever given out
+	ID      string // the current row, "" when it was deleted by hand
+}
+
+// Head returns the state of a key; ok is false for a key never written or
+// wholly forgotten.
+func (tx *Tx) Head(namespace, key string) (h Head, ok bool, err error) {
+	return headOf(tx.ctx, tx.conn, namespace, key)
+}
+
+func headOf(ctx context.Context, c *conn, namespace, key string) (h Head, ok bool, err error) {
+	err = c.row(ctx, `SELECT version, id FROM head WHERE namespace = ? AND memory_key = ?`,
+		[]any{namespace, key}, &h.Version, nullText{&h.ID})
+	ok, err = none(err)
+	return h, ok, fail("read a head", err)
+}
+
+// SetHead makes id the current version of a key.
+func (tx *Tx) SetHead(namespace, key string, h Head) error {
+	_, err := tx.conn.exec(tx.ctx, `INSERT INTO head (namespace, memory_key, version, id) VALUES (?, ?, ?, ?)
+ON CONFLICT (namespace, memory_key) DO UPDATE SET version = excluded.version, id = excluded.id, file = NULL`,
+		namespace, key, h.Version, orNull(h.ID))
+	return fail("move a head", err)
+}
+
+// DropHead forgets that a key ever existed.
+func (tx *Tx) DropHead(namespace, key string) error {
+	_, err := tx.conn.exec(tx.ctx, `DELETE FROM head WHERE namespace = ? AND memory_key = ?`, namespace, key)
+	return fail("drop a head", err)
+}
+
+// Heads returns how many keys of a namespace, or of all (""), have a current
+// version.
+func (tx *Tx) Heads(namespace string) (int, error) {
+	var n int
+	err := tx.conn.row(tx.ctx, `SELECT count(*) FROM head WHERE id IS NOT NULL AND (?1 IS NULL OR namespace = ?1)`,
+		[]any{orNull(namespace)}, &n)
+	return n, fail("count heads", err)
+}
+
+// Versions returns every row of a key, newest version first: those of the
+// long tier and those that were archived.
+func (tx *Tx) Versions(namespace, key string) ([]memd.Memory, error) {
+	return versionsOf(tx.ctx, tx.conn, namespace, key, true)
+}
+
+func versionsOf(ctx context.Context, c *conn, namespace, key string, raw bool) ([]memd.Memory, error) {
+	cols := columns
+	if raw {
+		cols = fullColumns
+	}
+	var found []memd.Memory
+	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
+		err := c.each(ctx, on(t, `SELECT `+cols+` FROM {t}
+ WHERE {t}.namespace = ? AND {t}.memory_key = ? ORDER BY {t}.version DESC, {t}.id DESC`),
+			[]any{namespace, key}, collect(t, raw, &found))
+		if err != nil {
+			return nil, fail("read the versions of a key", err)
+		}
+	}
+	return sortVersions(found), nil
+}
+
+// collect is a scan function that appends the rows of tier t to found.
+func collect(t memd.Tier, raw bool, found *[]memd.Memory) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		m, err := scanMemory(rows, t, raw)
+		if err == nil {
+			*found = append(*found, m)
+		}
+		return err
+	}
+}

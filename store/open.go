@@ -1,0 +1,226 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/pressly/goose/v3"
+
+	"memd"
+	"memd/migrations"
+)
+
+// applicationID marks a memd database in its header: "memd" in ASCII.
+const applicationID = 0x6d656d64
+
+// makePrivate creates path when it is missing and takes its group's and
+// others' rights away, whatever the umask, and those on its -wal and -shm.
+// SQLite gives new ones the rights of the database file.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrPermission) {
+		return memd.Errorf(memd.CodeStoreFailed, "%s cannot be written", path).
+			WithHint("run memd as the user who owns the data directory")
+	}
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f.Chmod(0o600), f.Close())
+	for _, beside := range []string{path + "-wal", path + "-shm"} {
+		if failed := os.Chmod(beside, 0o600); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// identify looks at what is in the file before anything is written to it. A
+// missing or empty file is a database to be made.
+func identify(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fail("look at the database "+path, err)
+	case !info.Mode().IsRegular():
+		return memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", path).
+			WithHint("choose another data directory with --dir")
+	case info.Size() == 0 && !exists(path+"-wal"):
+		return nil
+	}
+	c, err := connect(ctx, path, "ro", readerPragmas)
+	if err != nil {
+		return foreign(path, err)
+	}
+	defer c.close()
+	var id int64
+	if err := c.row(ctx, `PRAGMA application_id`, nil, &id); err != nil {
+		return foreign(path, err)
+	}
+	var tables int
+	if err := c.row(ctx, `SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'`, nil, &tables); err != nil {
+		return foreign(path, err)
+	}
+	if tables == 0 && (id == 0 || id == applicationID) {
+		return nil // killed before its first migration
+	}
+	version, err := schemaVersion(ctx, c)
+	if err != nil {
+		return foreign(path, err)
+	}
+	switch {
+	case version == 0 || id != applicationID:
+		return memd.Errorf(memd.CodeStoreFailed, "%s is a SQLite database of another program", path).
+			WithHint("choose another data directory with --dir; the file was not touched")
+	case version > migrations.Latest:
+		return memd.Errorf(memd.CodeStoreFailed, "%s has schema %d, newer than this memd's %d", path, version, migrations.Latest).
+			WithHint("start the memd release that wrote it; the file was not touched")
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// foreign words an error of looking into a file. Only SQLite's own verdict
+// makes it foreign; a lock or a missing right may pass.
+func foreign(path string, err error) error {
+	if sqliteCode(err) == codeNotADB {
+		return (&memd.Error{Code: memd.CodeStoreFailed, Message: path + " is not a SQLite database", Err: err}).
+			WithHint("choose another data directory with --dir; the file was not touched")
+	}
+	return fail("open the database "+path, err)
+}
+
+// schemaVersion is the newest applied migration, 0 for none.
+func schemaVersion(ctx context.Context, c *conn) (int64, error) {
+	var known int
+	if err := c.row(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'`, nil, &known); err != nil || known == 0 {
+		return 0, err
+	}
+	var version int64
+	err := c.row(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`, nil, &version)
+	return version, err
+}
+
+// openWriter opens the writing connection and brings the schema up to date.
+func openWriter(ctx context.Context, path string) (*conn, error) {
+	// auto_vacuum is fixed when the first page is written, so it comes first.
+	c, err := connect(ctx, path, "rwc", `PRAGMA auto_vacuum = INCREMENTAL;`+writerPragmas)
+	if err != nil {
+		return nil, err
+	}
+	version, err := schemaVersion(ctx, c)
+	if err == nil && version < migrations.Latest {
+		err = migrate(ctx, c)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// migrate runs the migrations on the one connection of c's handle, which goose
+// borrows and gives back.
+func migrate(ctx context.Context, c *conn) error {
+	c.dropStatements()
+	if err := c.c.Close(); err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, c.db, migrations.FS,
+		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return err
+	}
+	if c.c, err = c.db.Conn(ctx); err != nil {
+		return err
+	}
+	_, err = c.c.ExecContext(ctx, commonPragmas+writerPragmas)
+	return err
+}
+
+// recordMeta writes what the daemon runs with into the meta table, so that a
+// person in the shell sees it. Values that stand already are left alone: a
+// start that changes nothing writes nothing.
+func (s *Set) recordMeta(ctx context.Context) error {
+	want := map[string]string{
+		"schema_version": strconv.Itoa(migrations.Latest),
+		"embedder":       "none",
+		"embedder_dim":   "0",
+	}
+	for _, b := range s.budgets.Map() {
+		want["budgets."+b.Key] = b.Value
+	}
+	have := map[string]string{}
+	err := s.View(ctx, func(v *View) error {
+		backend := "none"
+		var version string
+		if err := v.conns[0].row(ctx, `SELECT vec_version()`, nil, &version); err == nil {
+			backend = "sqlite-vec " + version
+		}
+		want["vector_backend"] = backend
+		want["vector_available"] = strconv.FormatBool(backend != "none")
+		return v.conns[0].each(ctx, `SELECT key, value FROM meta`, nil, func(rows *sql.Rows) error {
+			var key, value string
+			err := rows.Scan(&key, &value)
+			have[key] = value
+			return err
+		})
+	})
+	if err != nil {
+		return fail("read meta", err)
+	}
+	if s.cursorKey, err = hex.DecodeString(have[cursorKeyName]); err != nil || len(s.cursorKey) != cursorKeyLen {
+		s.cursorKey = make([]byte, cursorKeyLen)
+		if _, err := rand.Read(s.cursorKey); err != nil {
+			return fail("make the cursor key", err)
+		}
+	}
+	want[cursorKeyName] = hex.EncodeToString(s.cursorKey)
+	changed := map[string]string{}
+	for key, value := range want {
+		if old, ok := have[key]; !ok || old != value {
+			changed[key] = value
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return s.Update(ctx, func(tx *Tx) error {
+		for key, value := range changed {
+			if err := tx.SetMeta(key, value, s.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Where the key that seals cursors stands in meta: cursors outlive a restart.
+const (
+	cursorKeyName = "cursor_key"
+	cursorKeyLen  = 32
+)
+
+// CursorKey is this store's secret for sealing cursors, 32 bytes. The caller
+// must not change it.
+func (s *Set) CursorKey() []byte { return s.cursorKey }
+
+// SetMeta writes one value of the meta table.
+func (tx *Tx) SetMeta(key, value string, at memd.Time) error {
+	_, err := tx.conn.exec(tx.ctx, `INSERT INTO meta (key, value, updated_at) VALUES (?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, key, value, at.String())
+	return fail("write meta", err)
+}

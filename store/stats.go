@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+
+	"memd"
+)
+
+// TierStats is the use of one tier over all databases.
+type TierStats struct {
+	Tier  memd.Tier `json:"tier"`
+	Rows  int       `json:"rows"`
+	Chars int64     `json:"chars"` // code points of summaries
+}
+
+// FileStats is the use of one database.
+type FileStats struct {
+	File      string `json:"file"`       // name below the data directory
+	UsedBytes int64  `json:"used_bytes"` // pages in use
+	FreeBytes int64  `json:"free_bytes"` // pages that wait for vacuum
+	WALBytes  int64  `json:"wal_bytes"`  // beside the file
+	Rows      int    `json:"rows"`
+}
+
+// BudgetStats is one budget with its use.
+type BudgetStats struct {
+	Budget string `json:"budget"`
+	Used   *int64 `json:"used"` // null where use is not counted
+	Limit  string `json:"limit"`
+}
+
+// EmbedderStats is the state of the vectors.
+type EmbedderStats struct {
+	Name    string `json:"name"`
+	Backend string `json:"backend"`
+	Vectors int    `json:"vectors"`
+	Pending int    `json:"pending"`
+}
+
+// Stats is the state of a store, without any body.
+type Stats struct {
+	Tiers            []TierStats   `json:"tiers"`
+	Databases        []FileStats   `json:"databases"`
+	Budgets          []BudgetStats `json:"budgets"`
+	Heads            int           `json:"heads"`
+	Embedder         EmbedderStats `json:"embedder"`
+	QueueDepth       int           `json:"queue_depth"`
+	RolloverDeferred bool          `json:"rollover_deferred"`
+	SchemaVersion    string        `json:"schema_version"`
+	LastGroomAt      string        `json:"last_groom_at,omitempty"`
+	StartedAt        memd.Time     `json:"started_at"`
+}
+
+// Stats reads the state of the store.
+func (s *Set) Stats(ctx context.Context) (Stats, error) {
+	st := Stats{QueueDepth: s.QueueDepth(), StartedAt: memd.At(s.opened), Budgets: []BudgetStats{}}
+	parts := s.parts()
+	err := s.View(ctx, func(v *View) error {
+		byTier := map[memd.Tier]TierStats{}
+		for i, c := range v.conns {
+			file, err := fileStats(ctx, c, s.dir, parts[i].file, byTier)
+			if err != nil {
+				return err
+			}
+			st.Databases = append(st.Databases, file)
+		}
+		for _, t := range memd.AllTiers() {
+			st.Tiers = append(st.Tiers, byTier[t])
+		}
+		c := v.conns[0]
+		err := c.each(ctx, `SELECT budget, used, "limit" FROM budget ORDER BY budget`, nil, func(rows *sql.Rows) error {
+			var b BudgetStats
+			err := rows.Scan(&b.Budget, &b.Used, &b.Limit)
+			st.Budgets = append(st.Budgets, b)
+			return err
+		})
+		if err != nil {
+			return fail("read budgets", err)
+		}
+		return fail("read statistics", c.row(ctx, `SELECT (SELECT count(*) FROM head WHERE id IS NOT NULL),
+ (SELECT count(*) FROM embedding), (SELECT count(*) FROM outbox),
+ (SELECT value FROM meta WHERE key = 'embedder'), (SELECT value FROM meta WHERE key = 'vector_backend'),
+ (SELECT value FROM meta WHERE key = 'schema_version'), (SELECT value FROM meta WHERE key = 'last_groom_at')`, nil,
+			&st.Heads, &st.Embedder.Vectors, &st.Embedder.Pending, nullText{&st.Embedder.Name},
+			nullText{&st.Embedder.Backend}, nullText{&st.SchemaVersion}, nullText{&st.LastGroomAt}))
+	})
+	return st, err
+}
+
+// fileStats measures one database and adds its tiers to byTier.
+func fileStats(ctx context.Context, c *conn, dir, file string, byTier map[memd.Tier]TierStats) (FileStats, error) {
+	f := FileStats{File: ActiveName}
+	if file != "" {
+		f.File = filepath.Join(HistoryDir, file)
+	}
+	err := c.row(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size, f.freelist_count * s.page_size
+ FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil, &f.UsedBytes, &f.FreeBytes)
+	if err != nil {
+		return f, fail("measure "+f.File, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, f.File) + "-wal"); err == nil {
+		f.WALBytes = info.Size()
+	}
+	err = c.each(ctx, `SELECT tier, rows, chars FROM tally`, nil, func(rows *sql.Rows) error {
+		var t TierStats
+		err := rows.Scan((*string)(&t.Tier), &t.Rows, &t.Chars)
+		f.Rows += t.Rows
+		sum := byTier[t.Tier]
+		byTier[t.Tier] = TierStats{Tier: t.Tier, Rows: sum.Rows + t.Rows, Chars: sum.Chars + t.Chars}
+		return err
+	})
+	return f, fail("count rows", err)
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"memd"
+)
+
+// Queue and group sizes of the writer. A full queue is answered with
+// store_busy; a group is what happens to be waiting, never waited for.
+const (
+	queueLen = 1024
+	groupLen = 256
+)
+
+// write is one queued unit of work; done receives its outcome after commit.
+type write struct {
+	ctx  context.Context
+	fn   func(*Tx) error
+	solo func(*conn) error // in place of fn: runs outside any transaction
+	done chan error
+}
+
+// writer owns the writing connection. Its goroutine takes what is queued,
+// runs it in one transaction in which a bad write fails alone, commits, and only
+// then answers.
+type writer struct {
+	conn    *conn
+	queue   chan write
+	stopped chan struct{}
+	log     *slog.Logger
+	files   *files
+
+	mu     sync.RWMutex // guards closing against sends on queue
+	closed bool
+}
+
+func startWriter(c *conn, f *files, log *slog.Logger) *writer {
+	w := &writer{conn: c, files: f, queue: make(chan write, queueLen), stopped: make(chan struct{}), log: log}
+	go w.run()
+	return w
+}
+
+// do queues fn and waits for its commit. Once fn has begun it is carried to
+// its end whatever becomes of ctx: the outcome is then the commit's.
+func (w *writer) do(ctx context.Context, fn func(*Tx) error) error {
+	return w.submit(write{ctx: ctx, fn: fn})
+}
+
+// alone queues fn to run between groups, outside any transaction, and waits
+// for its end: what SQLite does not do inside one, such as a checkpoint.
+func (w *writer) alone(ctx context.Context, fn func(*conn) error) error {
+	return w.submit(write{ctx: ctx, solo: fn})
+}
+
+func (w *writer) submit(job write) error {
+	job.done = make(chan error, 1)
+	w.mu.RLock()
+	if w.closed {
+		w.mu.RUnlock()
+		return errClosing
+	}
+	select {
+	case w.queue <- job:
+		w.mu.RUnlock()
+	default:
+		w.mu.RUnlock()
+		return memd.Errorf(memd.CodeStoreBusy, "the write queue is full").WithHint("try again in a second")
+	}
+	return <-job.done
+}
+
+// close lets queued writes finish, then stops the goroutine.
+func (w *writer) close() error {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.queue)
+	}
+	w.mu.Unlock()
+	<-w.stopped
+	return w.conn.close()
+}
+
+func (w *writer) run() {
+	defer close(w.stopped)
+	group := make([]write, 0, groupLen)
+	for job := range w.queue {
+		group = w.gather(append(group[:0], job))
+		for len(group) > 0 {
+			n := slices.IndexFunc(group, func(j write) bool { return j.solo != nil })
+			switch n {
+			case 0:
+				group[0].done <- group[0].solo(w.conn)
+				group = group[1:]
+			case -1:
+				w.commit(group)
+				group = group[:0]
+			default:
+				w.commit(group[:n])
+				group = group[n:]
+			}
+		}
+	}
+}
+
+// gather adds to group what waits in the queue, up to groupLen.
+func (w *writer) gather(group []write) []write {
+	for len(group) < groupLen {
+		select {
+		case job, ok := <-w.queue:
+			if !ok {
+				return group
+			}
+			group = append(group, job)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs a group as one transaction and answers each write. No outcome
+// is told before the group's commit is durable.
+//
+// A savepoint around each write costs more than the write (FTS5 flushes its
+// pending terms at every one), so the group first runs without. A write that
+// fails before it has changed anything leaves nothing to undo; one that fails
+// later sends the whole group back to be run again with savepoints.
+func (w *writer) commit(group []write) {
+	// The transaction belongs to the writer, not to any request: a request
+	// that goes away must not interrupt its neighbours' commit.
+	ctx := context.Background()
+	results, err := w.attempt(ctx, group, w.bare)
+	if errors.Is(err, errDirty) {
+		results, err = w.attempt(ctx, group, w.guarded)
+	}
+	if code := memd.CodeOf(err); err != nil && len(group) > 1 && code == memd.CodeStoreFailed {
+		// Damage that shows at the commit is no fault of the neighbours.
+		for _, job := range group {
+			w.commit([]write{job})
+		}
+		return
+	}
+	for i, job := range group {
+		// What a write found in a transaction that was lost does not stand. One
+		// that was cancelled before its turn had no part in it.
+		if err != nil && (results[i] == nil || results[i] != job.ctx.Err()) {
+			results[i] = err
+		}
+		job.done <- results[i]
+	}
+}
+
+// errDirty is the end of a transaction in which a write failed half done.
+var errDirty = errors.New("a write failed half done")
+
+// attempt runs a group in one transaction, each write by one. It returns each
+// write's own outcome and that of the transaction.
+func (w *writer) attempt(ctx context.Context, group []write, one func(context.Context, write) (failed, fatal error)) ([]error, error) {
+	results := make([]error, len(group))
+	err := w.transaction(ctx, func() error {
+		for i, job := range group {
+			if results[i] = job.ctx.Err(); results[i] != nil {
+				continue
+			}
+			var fatal error
+			if results[i], fatal = one(ctx, job); fatal != nil {
+				return fatal
+			}
+		}
+		return nil
+	})
+	return results, err
+}
+
+// transaction runs fn between BEGIN IMMEDIATE and COMMIT.
+func (w *writer) transaction(ctx context.Context, fn func() error) error {
+	if err := w.files.check(); err != nil {
+		return err
+	}
+	if _, err := w.conn.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fail("begin a transaction", err)
+	}
+	err := fn()
+	if err == nil {
+		if _, err = w.conn.exec(ctx, "COMMIT"); err == nil {
+			return nil
+		}
+	}
+	if _, rollback := w.conn.exec(ctx, "ROLLBACK"); rollback != nil {
+		// SQLite has rolled back by itself on a full disk or an I/O error.
+		w.log.Debug("rollback after a failed commit", "error", rollback)
+	}
+	return fail("commit", err)
+}
+
+// bare runs one write straight in the transaction. failed is its own outcome;
+// fatal means that the whole transaction is lost.
+func (w *writer) bare(ctx context.Context, job write) (failed, fatal error) {
+	tx := &Tx{ctx: ctx, conn: w.conn}
+	before := w.conn.changes
+	failed = call(job.fn, tx)
+	if failed != nil && w.conn.changes != before {
+		return nil, errDirty
+	}
+	return failed, lost(failed)
+}
+
+// guarded runs one write in a savepoint of its own.
+func (w *writer) guarded(ctx context.Context, job write) (failed, fatal error) {
+	if _, err := w.conn.exec(ctx, "SAVEPOINT job"); err != nil {
+		return nil, err
+	}
+	failed = call(job.fn, &Tx{ctx: ctx, conn: w.conn})
+	if failed != nil {
+		if fatal := lost(failed); fatal != nil {
+			return failed, fatal
+		}
+		if _, err := w.conn.exec(ctx, "ROLLBACK TO job"); err != nil {
+			return failed, err
+		}
+	}
+	if _, err := w.conn.exec(ctx, "RELEASE job"); err != nil {
+		return failed, err
+	}
+	return failed, nil
+}
+
+// lost returns err if it may have ended the transaction (sqlite.org/lang_transaction.html).
+func lost(err error) error {
+	switch sqliteCode(err) {
+	case codeFull, codeIOErr, codeNoMem, codeReadOnly, codeCorrupt:
+		return err
+	}
+	return nil
+}
+
+// call runs fn and turns a panic into an error, so that one faulty write
+// cannot take the writer down. The panic's value may hold a body: only its
+// type and place are kept.
+func call(fn func(*Tx) error, tx *Tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &memd.Error{Code: memd.CodeStoreFailed, Message: "the write failed",
+				Err: fmt.Errorf("panic of type %T at %s", p, debug.Stack())}
+		}
+	}()
+	return fn(tx)
+}
