@@ -1,0 +1,297 @@
+package tiers
+
+import (
+	"context"
+	"slices"
+
+	"memd"
+	"memd/store"
+)
+
+// RememberLongTerm upserts a long-term row by namespace and memory_key. A new
+// key is version 1; a changed content, source or kind is a new version and the
+// old one stays readable as such; otherwise the head is refreshed in place.
+// With BaseVersion the write goes through only if that is still the head's
+// version (0: no head lives).
+func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.RememberLongTerm) (memd.Written, error) {
+	if err := need(c, memd.RoleWrite); err != nil {
+		return memd.Written{}, err
+	}
+	ns, err := Namespace(c, req.Namespace)
+	if err != nil {
+		return memd.Written{}, err
+	}
+	if err := s.longFields(req); err != nil {
+		return memd.Written{}, err
+	}
+	if _, err := access(c, req.Access); err != nil {
+		return memd.Written{}, err
+	}
+	if echo(req.Summary, req.RawContent, req.Why, req.HowToApply) {
+		return echoed(memd.Long, memd.Fact), nil
+	}
+	now := s.store.Now()
+	id, err := newID()
+	if err != nil {
+		return memd.Written{}, err
+	}
+	var out memd.Written
+	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
+		w, err := s.upsert(tx, c, ns, req, &memd.Memory{ID: id, CreatedAt: now}, now)
+		out = w
+		return err
+	})
+	return out, err
+}
+
+// longFields checks what can be checked without the head.
+func (s *Service) longFields(req memd.RememberLongTerm) error {
+	k, err := kind(req.Kind, memd.Fact, memd.Long)
+	if err != nil {
+		return err
+	}
+	if _, err := importance(req.Importance, memd.DefaultImportance); err != nil {
+		return err
+	}
+	if _, err := tags("tags", req.Tags); err != nil {
+		return err
+	}
+	checks := []error{
+		memoryKey(req.MemoryKey),
+		summary(req.Summary, s.budgets.LongChars),
+		s.raw(req.RawContent),
+		reasons(k, req.Why, req.HowToApply),
+		name("owner", req.Owner),
+	}
+	for _, err := range checks {
+		if err != nil {
+			return err
+		}
+	}
+	if req.BaseVersion != nil && *req.BaseVersion < 0 {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "base_version", "base_version must not be negative")
+	}
+	if _, err := past("verified_at", req.VerifiedAt, s.store.Now(), memd.Time{}); err != nil {
+		return err
+	}
+	if req.Kind == "" { // the head's kind may allow a person as the source
+		k = memd.Preference
+	}
+	return durableSource(req.Source, k)
+}
+
+// upsert writes req under its key. from carries what the new row keeps of the
+// row it is made from: the id, when it was created, and, on a promotion, its
+// old tier.
+func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.RememberLongTerm, from *memd.Memory, now memd.Time) (memd.Written, error) {
+	state, head, err := s.headRow(tx, ns, req.MemoryKey, now)
+	if err != nil {
+		return memd.Written{}, err
+	}
+	if head != nil && !c.Holds(head.Access) {
+		return memd.Written{}, memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the caller does not hold the access tags of this key")
+	}
+	if err := s.checkBase(req.BaseVersion, head, now); err != nil {
+		return memd.Written{}, err
+	}
+	m, err := s.longRow(c, ns, req, head, now)
+	if err != nil {
+		return memd.Written{}, err
+	}
+	if looksLikeKey(m.Source) {
+		_, taken, err := tx.Head(ns, m.Source)
+		if err == nil && taken {
+			err = noSource("another memory is no source")
+		}
+		if err != nil {
+			return memd.Written{}, err
+		}
+	}
+	promoted := from.Tier != ""
+	if head != nil && promoted { // a promotion opens nothing
+		m.Access = union(head.Access, m.Access)
+	}
+	if head != nil && head.ContentHash == m.ContentHash && head.Source == m.Source && head.Kind == m.Kind {
+		if promoted && head.VerifiedAt.After(m.VerifiedAt.Time) { // and makes nothing older
+			m.VerifiedAt = head.VerifiedAt
+		}
+		return s.refreshHead(tx, c, head, m, now)
+	}
+	if state.ID == "" {
+		if err := s.roomForKey(tx, ns); err != nil {
+			return memd.Written{}, err
+		}
+	}
+	m.ID, m.CreatedAt, m.SessionID, m.Agent = from.ID, from.CreatedAt, from.SessionID, from.Agent
+	m.AccessCount, m.LastAccessedAt = from.AccessCount, from.LastAccessedAt
+	m.Version = state.Version + 1
+	action := "remember_long_term"
+	if !promoted {
+		err = tx.Insert(m)
+	} else {
+		action = "promote"
+		err = tx.Move(m, from.Tier)
+	}
+	if err != nil {
+		return memd.Written{}, err
+	}
+	if err := tx.SetHead(ns, m.MemoryKey, store.Head{Version: m.Version, ID: m.ID}); err != nil {
+		return memd.Written{}, err
+	}
+	if err := coverOlder(tx, m); err != nil {
+		return memd.Written{}, err
+	}
+	out := s.shown(*m, now)
+	out.Created = head == nil
+	if out.Warnings, err = sameElsewhere(tx, c, m, now); err != nil {
+		return memd.Written{}, err
+	}
+	return out, tx.Audit(s.entry(c, action, m, now))
+}
+
+// headRow returns a key's state and its live head, nil when none lives: the
+// key is new, its head was deleted by hand, or it has expired.
+func (s *Service) headRow(tx *store.Tx, ns, key string, now memd.Time) (store.Head, *memd.Memory, error) {
+	state, ok, err := tx.Head(ns, key)
+	if err != nil || !ok || state.ID == "" {
+		return state, nil, err
+	}
+	m, ok, err := tx.Get(state.ID)
+	if err != nil || !ok || expired(&m, now) {
+		return state, nil, err
+	}
+	rehash(&m)
+	return state, &m, nil
+}
+
+func (s *Service) checkBase(base *int, head *memd.Memory, now memd.Time) error {
+	if base == nil {
+		return nil
+	}
+	version := 0
+	if head != nil {
+		version = head.Version
+	}
+	if *base == version {
+		return nil
+	}
+	err := memd.FieldErrorf(memd.CodeVersionConflict, "base_version", "the head is version %d, not %d", version, *base).
+		WithHint("read the head, merge, and write again with its version as base_version")
+	if head != nil {
+		shown := s.shown(*head, now).Memory
+		err.Head = &shown
+	}
+	return err
+}
+
+// longRow makes the row a request asks for; what it leaves out comes from the
+// head.
+func (s *Service) longRow(c memd.Caller, ns string, req memd.RememberLongTerm, head *memd.Memory, now memd.Time) (*memd.Memory, error) {
+	old := memd.Memory{Kind: memd.Fact, Importance: memd.DefaultImportance, Tags: []string{}, Access: []string{}}
+	if head != nil {
+		old = *head
+	}
+	m := &memd.Memory{
+		Tier: memd.Long, Namespace: ns, MemoryKey: req.MemoryKey, Summary: req.Summary, RawContent: req.RawContent,
+		Why: req.Why, HowToApply: req.HowToApply, Source: req.Source, SourceStatus: statusOf(req.Source),
+		Owner: req.Owner, Tags: old.Tags, Access: old.Access, VerifiedBy: c.Name,
+		UpdatedAt: now, WrittenAt: now,
+	}
+	var err error
+	if m.Kind, err = kind(req.Kind, old.Kind, memd.Long); err != nil {
+		return nil, err
+	}
+	if m.Owner = first(m.Owner, old.Owner); m.Owner == "" {
+		m.Owner = s.owners[m.Kind]
+	}
+	if m.Importance, err = importance(req.Importance, old.Importance); err != nil {
+		return nil, err
+	}
+	if m.VerifiedAt, err = past("verified_at", req.VerifiedAt, now, now); err != nil {
+		return nil, err
+	}
+	if req.Tags != nil {
+		if m.Tags, err = tags("tags", req.Tags); err != nil {
+			return nil, err
+		}
+	}
+	if req.Access != nil {
+		if m.Access, err = access(c, req.Access); err != nil {
+			return nil, err
+		}
+	}
+	if err := reasons(m.Kind, m.Why, m.HowToApply); err != nil {
+		return nil, err
+	}
+	if err := durableSource(m.Source, m.Kind); err != nil {
+		return nil, err
+	}
+	m.ContentHash = ContentHash(m)
+	return m, nil
+}
+
+// union is a and what b has beside it.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, v := range b {
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// refreshHead moves the head's verification and metadata; its content stays.
+func (s *Service) refreshHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory, now memd.Time) (memd.Written, error) {
+	head.Importance, head.Tags, head.Owner, head.Access = m.Importance, m.Tags, m.Owner, m.Access
+	head.VerifiedAt, head.VerifiedBy, head.UpdatedAt = m.VerifiedAt, m.VerifiedBy, now
+	clearStale(head)
+	out := s.shown(*head, now)
+	out.Unchanged = true
+	if err := tx.UpdateMeta(head); err != nil {
+		return memd.Written{}, err
+	}
+	if err := coverOlder(tx, head); err != nil {
+		return memd.Written{}, err
+	}
+	return out, tx.Audit(s.entry(c, "verify", head, now))
+}
+
+// clearStale takes the stale mark off a row that was just verified, unless its
+// source is known not to bear it out.
+func clearStale(m *memd.Memory) {
+	if m.SourceStatus != memd.SourceMissing && m.SourceStatus != memd.SourceChanged {
+		m.Stale, m.StaleReason = false, ""
+	}
+}
+
+// roomForKey refuses a new key when the budget of heads, or the namespace's
+// share of it, is used up.
+func (s *Service) roomForKey(tx *store.Tx, namespace string) error {
+	heads, err := tx.Heads("")
+	if err != nil {
+		return err
+	}
+	if heads >= s.budgets.LongRows {
+		return memd.Errorf(memd.CodeBudgetExceeded, "all %d long-term keys are in use (budgets.long_rows)", s.budgets.LongRows).
+			WithHint("forget or merge keys, or raise budgets.long_rows; an existing key can still be written")
+	}
+	share := s.share(s.budgets.LongRows)
+	if share == 0 {
+		return nil
+	}
+	if heads, err = tx.Heads(namespace); err != nil || heads < share {
+		return err
+	}
+	return memd.Errorf(memd.CodeBudgetExceeded, "the namespace's share of %d long-term keys is in use (budgets.per_namespace)", share).
+		WithHint("forget or merge keys, or raise budgets.per_namespace; an existing key can still be written")
+}
+
+// sameElsewhere warns when the same content already stands under another key.
+func sameElsewhere(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) ([]string, error) {
+	twin, found, err := twinOf(tx, c, m, memd.Long, now)
+	if err != nil || !found || twin.MemoryKey == m.MemoryKey {
+		return nil, err
+	}
+	return []string{"the same content already stands under the key " + twin.MemoryKey}, nil
+}

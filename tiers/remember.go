@@ -1,0 +1,203 @@
+package tiers
+
+import (
+	"context"
+	"slices"
+
+	"memd"
+	"memd/store"
+)
+
+// Remember writes a short-term row. Where the same content stands in the
+// namespace's short tier, that row's last-written time moves instead; where it
+// stands in the long tier, that row is the answer and nothing is written.
+func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember) (memd.Written, error) {
+	if err := need(c, memd.RoleWrite); err != nil {
+		return memd.Written{}, err
+	}
+	now := s.store.Now()
+	m, err := s.shortRow(c, req, now)
+	if err != nil {
+		return memd.Written{}, err
+	}
+	if echo(m.Summary, m.RawContent) {
+		return echoed(memd.Short, m.Kind), nil
+	}
+	var out memd.Written
+	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
+		twin, found, err := twinOf(tx, c, m, memd.Long, now)
+		if err != nil {
+			return err
+		}
+		if found {
+			out = s.shown(twin, now)
+			out.Deduplicated, out.DuplicateOf = true, twin.ID
+			return nil
+		}
+		twin, found, err = twinOf(tx, c, m, memd.Short, now)
+		if err != nil {
+			return err
+		}
+		if found {
+			refresh(&twin, m, now)
+			out = s.shown(twin, now)
+			out.Deduplicated = true
+			if req.Importance != nil && *req.Importance != twin.Importance || req.Tags != nil && !sameSet(m.Tags, twin.Tags) {
+				out.Warnings = []string{"the row that stands keeps its importance and tags; patch it to change them"}
+			}
+			if err := tx.UpdateMeta(&twin); err != nil {
+				return err
+			}
+			return tx.Audit(s.entry(c, "remember_again", &twin, now))
+		}
+		if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
+			return err
+		}
+		out = s.shown(*m, now)
+		out.Created = true
+		if err := tx.Insert(m); err != nil {
+			return err
+		}
+		return tx.Audit(s.entry(c, "remember", m, now))
+	})
+	return out, err
+}
+
+// shortRow validates a request and makes the row it asks for.
+func (s *Service) shortRow(c memd.Caller, req memd.Remember, now memd.Time) (*memd.Memory, error) {
+	m := &memd.Memory{
+		Tier: memd.Short, Summary: req.Summary, RawContent: req.RawContent, Source: req.Source,
+		SourceStatus: statusOf(req.Source), SessionID: req.SessionID, Agent: req.Agent,
+		CreatedAt: now, UpdatedAt: now, WrittenAt: now, ExpiresAt: req.ExpiresAt,
+	}
+	var err error
+	check := func(e error) {
+		if err == nil {
+			err = e
+		}
+	}
+	m.Namespace, err = Namespace(c, req.Namespace)
+	check(summary(req.Summary, s.budgets.ShortChars))
+	check(s.raw(req.RawContent))
+	var e error
+	m.Kind, e = kind(req.Kind, memd.Event, memd.Short)
+	check(e)
+	m.Importance, e = importance(req.Importance, memd.DefaultImportance)
+	check(e)
+	m.Tags, e = tags("tags", req.Tags)
+	check(e)
+	m.Access, e = access(c, req.Access)
+	check(e)
+	check(source(req.Source, m.Kind))
+	check(name("session_id", req.SessionID))
+	check(name("agent", req.Agent))
+	check(future("expires_at", req.ExpiresAt, now))
+	if err != nil {
+		return nil, err
+	}
+	m.ContentHash = ContentHash(m)
+	m.ID, err = newID()
+	return m, err
+}
+
+// twinOf finds a live row of tier t with m's content that the caller may see
+// and that may stand for m.
+func twinOf(tx *store.Tx, c memd.Caller, m *memd.Memory, t memd.Tier, now memd.Time) (memd.Memory, bool, error) {
+	rows, err := tx.FindContent(t, m.Namespace, m.ContentHash)
+	for _, row := range rows {
+		rehash(&row)
+		if row.ID != m.ID && row.ContentHash == m.ContentHash && maySee(c, &row, now) && standsFor(&row, m) {
+			return row, true, err
+		}
+	}
+	return memd.Memory{}, false, err
+}
+
+// standsFor reports whether a write of m may be answered with row: whoever may
+// read m must be able to read row, and a short row, which the write changes,
+// must show to no more than m would.
+func standsFor(row, m *memd.Memory) bool {
+	switch {
+	case m.Tier == memd.Long: // only to warn a caller who may see both
+		return true
+	case row.Tier == memd.Long:
+		return !slices.ContainsFunc(row.Access, func(tag string) bool { return !slices.Contains(m.Access, tag) })
+	default:
+		return sameSet(row.Access, m.Access)
+	}
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// refresh says again what twin says. It expires no sooner than either write
+// asked for.
+func refresh(twin, again *memd.Memory, now memd.Time) {
+	twin.WrittenAt, twin.UpdatedAt = now, now
+	if again.ExpiresAt.IsZero() || !twin.ExpiresAt.IsZero() && again.ExpiresAt.After(twin.ExpiresAt.Time) {
+		twin.ExpiresAt = again.ExpiresAt
+	}
+}
+
+// roomInShort archives the least valuable short rows until one more fits the
+// row budget, and the namespace's share of it. At a large budget it makes room
+// for a few more at once, so that a full tier does not pay for every write.
+func (s *Service) roomInShort(tx *store.Tx, c memd.Caller, namespace string, now memd.Time) error {
+	limit := s.budgets.ShortRows
+	rows, err := tx.Rows(memd.Short)
+	if err != nil {
+		return err
+	}
+	if rows >= limit {
+		if err := s.archiveLeast(tx, c, "", rows-limit+max(1, limit/100), now); err != nil {
+			return err
+		}
+	}
+	share := s.share(limit)
+	if share == 0 {
+		return nil
+	}
+	rows, err = tx.RowsIn(memd.Short, namespace)
+	if err != nil || rows < share {
+		return err
+	}
+	return s.archiveLeast(tx, c, namespace, rows-share+1, now)
+}
+
+// share is what one namespace may hold of a row budget, 0 without a bound.
+func (s *Service) share(limit int) int {
+	if s.budgets.PerNamespace == 0 {
+		return 0
+	}
+	return max(1, int(float64(limit)*s.budgets.PerNamespace))
+}
+
+// maxMoved bounds the rows that one write moves or drops to make room: under a
+// budget that was lowered by much, the store comes down to it over several
+// writes instead of stopping all of them for seconds.
+const maxMoved = 250
+
+// archiveLeast moves the n least valuable short rows, of one namespace or of
+// all (""), to the archive.
+func (s *Service) archiveLeast(tx *store.Tx, c memd.Caller, namespace string, n int, now memd.Time) error {
+	least, err := tx.LeastValuable(memd.Short, namespace, min(n, maxMoved), now)
+	if err != nil {
+		return err
+	}
+	rows := make([]*memd.Memory, 0, len(least))
+	for _, id := range least {
+		m, ok, err := tx.Get(id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			rehash(&m)
+			rows = append(rows, &m)
+		}
+	}
+	return s.moveToArchive(tx, c, now, rows...)
+}
