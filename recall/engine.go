@@ -1,0 +1,161 @@
+package recall
+
+import (
+	"context"
+	"log/slog"
+	"time"
+	"unicode/utf8"
+
+	"memd"
+	"memd/store"
+	"memd/store/terms"
+	"memd/tiers"
+)
+
+// Engine answers recalls and assembles contexts from a store. It is safe for
+// concurrent use and holds no state of its own.
+type Engine struct {
+	store *store.Set
+	log   *slog.Logger
+}
+
+// New makes an Engine on an open store.
+func New(s *store.Set, log *slog.Logger) *Engine {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Engine{store: s, log: log}
+}
+
+// Recall returns the memories that bear on q, best first, at most q.Limit.
+// Errors are invalid_request, too_large, forbidden and the store's own. A leg
+// that fails is named in Degraded; the others answer.
+func (e *Engine) Recall(ctx context.Context, c memd.Caller, q memd.Query) (memd.Answer, error) {
+	began := e.store.Clock()
+	p, err := e.plan(c, q)
+	if err != nil {
+		return memd.Answer{}, err
+	}
+	answer := memd.Answer{Results: []memd.Hit{}, Degraded: []string{}}
+	err = e.store.View(ctx, func(v *store.View) error {
+		r, err := e.search(v, p)
+		if err != nil {
+			return err
+		}
+		if err := e.page(v, p, r, &answer); err != nil {
+			return err
+		}
+		return e.explain(v, p, r, &answer)
+	})
+	if err != nil {
+		return memd.Answer{}, err
+	}
+	if p.touch {
+		ids := make([]string, len(answer.Results))
+		for i := range answer.Results {
+			ids[i] = answer.Results[i].ID
+		}
+		e.touch(p, ids)
+	}
+	answer.TookMS = float64(e.store.Clock().Sub(began).Microseconds()) / 1000
+	return answer, nil
+}
+
+// touch counts the access of what was handed out, once a session and day.
+func (e *Engine) touch(p *plan, ids []string) {
+	session := p.query.SessionID
+	if session == "" {
+		session = "caller:" + p.caller.Name
+	}
+	e.store.Touch(session, p.now, ids...)
+}
+
+// plan is a checked query.
+type plan struct {
+	query    memd.Query
+	terms    []terms.Term
+	caller   memd.Caller
+	scope    store.Scope
+	filter   store.Filter
+	tiers    map[memd.Tier]bool
+	limit    int
+	maxChars int // 0: no limit
+	touch    bool
+	now      memd.Time
+	key      []byte // seals cursors
+
+	// What the order depends on; on a further page its cursor's.
+	hour   memd.Time // what recency and freshness are measured from
+	corpus *corpus   // nil: as it stands
+	after  *position // where the page before ended, nil at the start
+}
+
+// plan checks a query and resolves its defaults.
+func (e *Engine) plan(c memd.Caller, q memd.Query) (*plan, error) {
+	if !c.Role.Includes(memd.RoleRead) {
+		return nil, memd.Errorf(memd.CodeForbidden, "this needs the role %s", memd.RoleRead)
+	}
+	if n := utf8.RuneCountInString(q.Query); n > memd.MaxQueryChars {
+		return nil, memd.FieldErrorf(memd.CodeTooLarge, "query", "query has %d characters, at most %d are allowed", n, memd.MaxQueryChars)
+	}
+	if utf8.RuneCountInString(q.SessionID) > memd.MaxNameChars {
+		return nil, memd.FieldErrorf(memd.CodeTooLarge, "session_id", "session_id has more than %d characters", memd.MaxNameChars)
+	}
+	names, err := tiers.Namespaces(c, q.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	now := e.store.Now()
+	p := &plan{
+		query: q, terms: terms.Query(q.Query, maxTerms), caller: c,
+		scope: store.Scope{Namespaces: names, Access: c.Held(q.Access), Now: now},
+		tiers: map[memd.Tier]bool{}, limit: memd.DefaultRecallLimit, touch: q.Touch == nil || *q.Touch,
+		now: now, hour: memd.At(now.Truncate(time.Hour)), key: e.store.CursorKey(),
+	}
+	if q.Limit != nil {
+		if p.limit = *q.Limit; p.limit < 1 || p.limit > memd.MaxRecallLimit {
+			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "limit", "limit must be 1 to %d", memd.MaxRecallLimit)
+		}
+	}
+	if q.MaxChars != nil {
+		if p.maxChars = *q.MaxChars; p.maxChars < 1 {
+			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "max_chars", "max_chars must be at least 1")
+		}
+	}
+	if err := p.filters(q); err != nil {
+		return nil, err
+	}
+	return p, p.continueFrom(q.Cursor)
+}
+
+// filters checks tiers, kinds and tags.
+func (p *plan) filters(q memd.Query) error {
+	wanted := q.Tiers
+	if len(wanted) == 0 {
+		wanted = []memd.Tier{memd.Long, memd.Short, memd.Transient}
+		if q.IncludeArchive {
+			wanted = append(wanted, memd.Archive)
+		}
+	}
+	for _, t := range wanted {
+		if !t.Valid() {
+			return memd.FieldErrorf(memd.CodeInvalidRequest, "tiers", "tiers holds an unknown tier")
+		}
+		p.tiers[t] = true
+	}
+	for _, k := range q.Kinds {
+		if !k.Valid() {
+			return memd.FieldErrorf(memd.CodeInvalidRequest, "kinds", "kinds holds an unknown kind")
+		}
+	}
+	if len(q.Tags) > memd.MaxTags {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "tags", "tags has more than %d entries", memd.MaxTags)
+	}
+	if len(q.Kinds) > 0 {
+		p.filter.Kinds = q.Kinds
+	}
+	if len(q.Tags) > 0 {
+		p.filter.Tags = q.Tags
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package recall
+
+import (
+	"memd"
+	"memd/store"
+)
+
+// explain says why nothing was found, and with explain how many matching rows
+// each filter removed.
+func (e *Engine) explain(v *store.View, p *plan, r *ranking, answer *memd.Answer) error {
+	if r.failed != nil {
+		answer.Degraded = append(answer.Degraded, string(memd.MatchKeyword))
+		if len(answer.Results) == 0 {
+			answer.EmptyReason = memd.EmptyLegFailed
+		}
+		return nil
+	}
+	if len(answer.Results) > 0 && !p.query.Explain {
+		return nil
+	}
+	removed, err := removed(v, p, r)
+	if err != nil {
+		return err
+	}
+	if p.query.Explain {
+		answer.Filtered = removed
+	}
+	switch {
+	case len(answer.Results) > 0, p.after != nil:
+	case len(removed) > 0:
+		answer.EmptyReason = memd.EmptyAllFiltered
+	default:
+		answer.EmptyReason = memd.EmptyNoMatch
+	}
+	return nil
+}
+
+// removed counts the rows that hold the query's terms and are not among the
+// results, by what kept them out. Rows that the caller may not see under any
+// request do not count.
+func removed(v *store.View, p *plan, r *ranking) (map[string]int, error) {
+	counts := map[string]int{}
+	for reason, n := range r.notesOut {
+		counts[reason] += n
+	}
+	if n := len(r.overridden); n > 0 {
+		counts["overridden"] = n
+	}
+	if n := len(r.duplicates); n > 0 {
+		counts["duplicate"] = n
+	}
+	match := r.terms.any()
+	if match == "" {
+		return counts, nil
+	}
+	for _, t := range searched {
+		err := v.Removed(t, match, p.scope, p.filter, p.caller, maxExamined, func(reason string) {
+			if reason == "" && !p.tiers[t] {
+				reason = "tier"
+			}
+			if reason != "" {
+				counts[reason]++
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}

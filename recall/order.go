@@ -1,0 +1,108 @@
+package recall
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"memd"
+)
+
+// The constants of the order (contract section 6). A score is a band of
+// authority plus a relevance from 0 to (weightKeyword + weightLabels) x
+// (1 + tiltMax), so that one number sorts the list: bands lie further apart
+// than any relevance reaches. The 60
+// pairs of pairs_test.go decide them; docs/adr/0003-recall-order.md says how.
+const (
+	bandLong    = 12 // a long row over the floor
+	bandShort   = 8  // a short row, and a long row under the floor
+	bandSession = 4  // a note of the caller's own session
+	bandArchive = 2  // asked for
+	staleSinks  = -2 // a stale row sinks below the fresh ones of its band
+
+	weightKeyword = 1.0 // a query term in summary, why or how_to_apply
+	weightLabels  = 0.3 // a query term in key, tags, kind, source or owner
+	tiltMax       = 0.2 // what importance, recency, access and source add together
+
+	// How the tilt is shared; the parts sum to 1.
+	tiltImportance = 0.4
+	tiltRecency    = 0.3 // short rows alone
+	tiltAccess     = 0.15
+	tiltSource     = 0.15
+
+	// partWeighs is the share of its weight that a part of an identifier keeps
+	// (sig and 47 of E_SIG_47) where an identifier of the query occurs whole.
+	partWeighs = 0.2
+
+	// BM25 (Robertson and Zaragoza 2009): saturation and length.
+	saturation = 1.2
+	lengthBias = 0.4
+
+	// The match floor: a long row is over it when it holds a term so rare, or
+	// terms that carry so much of the query's weight.
+	floorRare     = 0.02 // share of the corpus's rows
+	floorRareFrom = 50   // rows from which rarity means something
+	floorMass     = 0.5  // share of the idf of the query's terms that occur at all
+
+	recencyHalf = 168 // hours, a week, after which recency is worth half
+	accessFull  = 16  // accesses that are worth the whole of tiltAccess
+)
+
+// Bounds of the work that one query may cause.
+const (
+	maxTerms    = 128     // distinct terms of a query
+	maxVisited  = 200000  // index entries, after which commoner terms find no more rows
+	maxScored   = 1000    // candidates of a tier that are read and scored: the depth of a recall
+	maxExamined = 10000   // rows of a tier looked at to say what filters removed
+	maxCorpus   = 1 << 40 // rows; more is a forged cursor
+)
+
+// idf is the weight of a term that df of n rows hold. This form, rather than
+// that of BM25, keeps the shared words of a store of a few rows from weighing
+// next to nothing.
+func idf(n, df int) float64 { return math.Log(1 + float64(n+1)/float64(df+1)) }
+
+// band is the authority of a row.
+func band(t memd.Tier, overFloor bool) float64 {
+	switch {
+	case t == memd.Long && overFloor:
+		return bandLong
+	case t == memd.Long, t == memd.Short:
+		return bandShort
+	case t == memd.Transient:
+		return bandSession
+	default:
+		return bandArchive
+	}
+}
+
+// recency falls from 1 to 0 with the whole hours since a short row was
+// written.
+func recency(m *memd.Memory, hour memd.Time) float64 {
+	if m.Tier != memd.Short {
+		return 0
+	}
+	hours := math.Max(0, math.Floor(float64(hour.Sub(m.WrittenAt.Time))/float64(time.Hour)))
+	return recencyHalf / (recencyHalf + hours)
+}
+
+// familiarity grows from 0 to 1 with the logarithm of the folded accesses.
+func familiarity(m *memd.Memory) float64 {
+	return math.Min(1, math.Log2(1+float64(m.AccessCount))/math.Log2(1+accessFull))
+}
+
+// sourceQuality grades how well a row says where it comes from.
+func sourceQuality(m *memd.Memory) float64 {
+	switch {
+	case m.SourceStatus == memd.SourceOK && strings.Contains(m.Source, "#"):
+		return 1
+	case m.SourceStatus == memd.SourceOK:
+		return 0.8
+	case m.SourceStatus == memd.SourceUnchecked:
+		return 0.5
+	case m.SourceStatus == memd.SourceNone:
+		return 0.3
+	default: // missing, changed
+		return 0
+	}
+}

@@ -1,0 +1,106 @@
+package recall_test
+
+import "memd"
+
+var chinesePairs = []pair{
+	// 准确而少见的,先于重要的、新近的、常见的。
+	{name: "rare word before importance", query: "看门狗为什么复位", filler: 80,
+		first:  short("水泵控制板:看门狗 1.6 秒没有喂就复位", importance(2), daysAgo(25)),
+		second: short("控制团队:发布会议改到周四", importance(10), accessed(30))},
+	{name: "old incident before today's chatter", query: "锁文件为什么损坏了?",
+		first:  short("两个安装同时进行,锁文件损坏", importance(3), daysAgo(29)),
+		second: short("安装为什么变慢了?文件太多", importance(10), accessed(30))},
+	{name: "scattered characters", query: "设备重启", filler: 80,
+		first:  short("修复watchdog误杀设备重启", importance(2), daysAgo(15)),
+		second: short("备份设置完成,启用重试", importance(10)), fate: missing},
+	{name: "two characters", query: "简洁", filler: 80,
+		first:  long("style.answer", "回答要简洁,不要客套", ofKind(memd.Preference)),
+		second: short("简单打扫,保持清洁", importance(10)), fate: missing},
+	{name: "one character", query: "锁", filler: 80,
+		first:  short("转账时出现死锁,调整了加表顺序", daysAgo(12)),
+		second: short("周会改到周三下午", importance(10)), fate: missing},
+	{name: "latin word glued to chinese", query: "watchdog", filler: 80,
+		first:  short("修复watchdog误杀设备重启", daysAgo(10)),
+		second: short("dog 和 watch 是两个词", importance(10)), fate: missing},
+
+	// 权威先于相似,以及它的门槛。
+	{name: "ordinary question", query: "为什么周一不能部署?", filler: 80,
+		first:  long("deploy.freeze", "周一禁止部署:财务要跑工资", ofKind(memd.Rule)),
+		second: short("周一要部署吗?小李说周一可以部署"), fate: kept},
+	{name: "rule over the floor before the same words", query: "怎么运行测试",
+		first:  long("build.tests", "运行测试要在容器里用 make check,否则漏掉数据库用例", ofKind(memd.Rule)),
+		second: short("怎么运行测试"), fate: kept},
+	{name: "common word is no match", query: "支付接口超时怎么处理", filler: 80,
+		first:  short("支付超时:把网关超时调到 5 秒"),
+		second: long("api.doc", "所有接口必须有文档", ofKind(memd.Rule), importance(10))},
+	{name: "a term of three percent is no match", query: "网关证书续期失败怎么办", filler: 150,
+		first:  short("证书续期失败:根证书过期"),
+		second: long("net.gateway", "网关只开 443", ofKind(memd.Rule), importance(10)), fate: kept,
+		more: []memd.Memory{short("网关升级"), short("网关换了机房"), short("网关日志太多"), short("重启网关")}},
+	{name: "one of two words is no match", query: "部署 回滚",
+		first:  short("回滚:helm rollback api 0,然后叫负责人"),
+		second: long("deploy.approval", "部署需要两人批准", ofKind(memd.Rule), importance(10)),
+		more:   []memd.Memory{short("账单部署完成"), short("搜索部署完成")}},
+	{name: "question words are no match", query: "登录页为什么会白屏,怎么办", filler: 80,
+		first:  short("白屏:脚本域名被拦截"),
+		second: long("naming", "为什么会这样,怎么办:先看日志", ofKind(memd.Rule), importance(10)), fate: missing},
+	{name: "rule of another matter is absent", query: "咖啡机清洗", filler: 80,
+		first:  short("咖啡机:清洗片在第二个抽屉"),
+		second: long("commits", "提交信息写明原因", ofKind(memd.Rule), importance(10)), fate: missing},
+	{name: "half of the weight is a match", query: "密码轮换周期",
+		first:  long("db.rotation", "密码轮换:每 90 天由 vault 进行"),
+		second: short("密码重置周期太长,停机十分钟", importance(10)), fate: kept},
+
+	// 过期。
+	{name: "stale below fresh", query: "静态检查配置文件",
+		first:  long("lint.config", "静态检查配置在根目录的 .golangci.yaml"),
+		second: long("lint.old", "静态检查配置文件:静态检查的配置文件是 lint.toml", stale, importance(10)), fate: kept},
+	{name: "stale but over the floor before short", query: "审计日志保留多久",
+		first:  long("audit.retention", "审计日志保留七年", stale),
+		second: short("问了法务审计日志保留多久", importance(10)), fate: kept},
+
+	// 同等时的倾斜。
+	{name: "importance tilts", query: "夜间备份失败",
+		first: short("甲库夜间备份失败", importance(9)), second: short("乙库夜间备份失败", importance(2)), fate: kept},
+	{name: "recency tilts", query: "夜间备份失败",
+		first: short("甲库夜间备份失败"), second: short("乙库夜间备份失败", writtenDaysAgo(12)), fate: kept},
+	{name: "use tilts", query: "夜间备份失败",
+		first: short("甲库夜间备份失败", accessed(8)), second: short("乙库夜间备份失败"), fate: kept},
+	{name: "source tilts", query: "备份窗口",
+		first:  long("backup.alpha", "甲库备份窗口:两点", from("docs/ops.md#backup", memd.SourceOK)),
+		second: long("backup.omega", "乙库备份窗口:三点", from("docs/gone.md", memd.SourceMissing)), fate: kept},
+
+	// 标识符,混合文字。
+	{name: "error code whole", query: "E_SIG_47是什么意思", filler: 80,
+		first:  short("网关返回E_SIG_47表示签名超过五分钟", daysAgo(20)),
+		second: long("sig.rota", "sig 小组有 47 人", importance(10))},
+	{name: "path whole", query: "src/api/x.go崩溃", filler: 80,
+		first:  short("src/api/x.go遇到空请求崩溃", daysAgo(9)),
+		second: short("lib/api/y.go启动崩溃,src 正常", importance(10)), fate: kept},
+	{name: "unit whole", query: "NVMe带宽多少GB/s", filler: 80,
+		first:  short("NVMe带宽:顺序读 3.2 GB/s"),
+		second: short("NVMe带宽够用,容量 512 GB,S 系列", importance(10)), fate: kept},
+	{name: "mixed scripts", query: "Redis会话缓存", filler: 80,
+		first:  short("用redis缓存会话,过期三十分钟", daysAgo(9)),
+		second: short("Redis升级到第七版", importance(10)), fate: kept},
+	{name: "full-width letters", query: "ＡＰＩ限流", filler: 80,
+		first:  short("API限流:每分钟六百次", daysAgo(9)),
+		second: short("限制会议时长", importance(10))},
+
+	// 元数据。
+	{name: "key", query: "deploy/freeze-window 是什么", filler: 80,
+		first:  long("deploy/freeze-window", "十二月二十日起不上生产"),
+		second: short("是什么让 window 卡住", importance(10))},
+	{name: "tag", query: "数据库连接池",
+		first: short("连接池最多四十,然后排队", tagged("数据库")), second: short("连接池最多四十,然后等待", tagged("缓存")), fate: kept},
+	{name: "owner", query: "王芳负责什么", filler: 80,
+		first: long("billing.export", "导出在夜里跑", ownedBy("王芳")), second: short("各自负责测试", importance(10))},
+
+	// 长短,近似。
+	{name: "the point before the ramble", query: "证书续期",
+		first: short("证书续期:certbot,每周二"),
+		second: short("和平台的同事聊了很久,假期、新办公室、打印机、明年的路线图、谁来写会议纪要、午饭吃什么," +
+			"顺便提到证书续期,还有合同、班车、团建、预算、招聘和下个季度的目标"), fate: kept},
+	{name: "near-duplicates differ in a digit", query: "构建 42 的延迟",
+		first: short("构建 42 的延迟是 126 毫秒", daysAgo(3)), second: short("构建 41 的延迟是 120 毫秒", importance(8)), fate: kept},
+}

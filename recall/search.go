@@ -1,0 +1,168 @@
+package recall
+
+import (
+	"slices"
+
+	"memd"
+	"memd/store"
+	"memd/tiers"
+)
+
+// ranking is what a search found, in order, and what it set aside.
+type ranking struct {
+	rows       []*scored
+	terms      *weighed
+	failed     error          // the keyword leg's, nil if it answered
+	overridden []memd.Memory  // a namespace named earlier has the key
+	duplicates []memd.Memory  // the content stands higher up
+	notesOut   map[string]int // matching notes that a filter removed, by filter
+}
+
+// search finds, scores and orders the rows that bear on a plan's query. It
+// does not page.
+func (e *Engine) search(v *store.View, p *plan) (*ranking, error) {
+	r := &ranking{notesOut: map[string]int{}}
+	rows, err := p.find(v, r)
+	if err != nil { // the session's notes can still answer
+		r.failed = err
+		if err := e.legFailure(v, err); err != nil {
+			return nil, err
+		}
+	}
+	for i := range rows {
+		if s, ok := r.terms.score(&rows[i], e.store.Budgets(), p.hour); ok {
+			r.rows = append(r.rows, s)
+		}
+	}
+	if err := e.addNotes(v, p, r); err != nil {
+		return nil, err
+	}
+	sortScored(r.rows)
+	return r, r.settle(v, p)
+}
+
+// find weighs the query's terms and gathers candidates from the index.
+func (p *plan) find(v *store.View, r *ranking) ([]memd.Memory, error) {
+	if p.corpus == nil {
+		var err error
+		if p.corpus, err = survey(v, p.terms); err != nil {
+			p.corpus = &corpus{DF: make([]int, len(p.terms))}
+			r.terms = weigh(p.terms, p.corpus)
+			return nil, err
+		}
+	}
+	r.terms = weigh(p.terms, p.corpus)
+	return p.gather(v, r.terms)
+}
+
+// legFailure logs the failure of the keyword leg and returns nil if it only
+// degrades the answer; the whole request fails when it is at its end or the
+// store is busy.
+func (e *Engine) legFailure(v *store.View, err error) error {
+	if v.Err() != nil || memd.CodeOf(err) != memd.CodeStoreFailed {
+		return err
+	}
+	e.log.Error("recall leg failed", "leg", string(memd.MatchKeyword), "error", err)
+	return nil
+}
+
+// addNotes scores the session's own notes and adds those that pass the
+// filters.
+func (e *Engine) addNotes(v *store.View, p *plan, r *ranking) error {
+	notes, err := e.notes(v, p)
+	for i := range notes {
+		m := &notes[i]
+		s, ok := r.terms.score(m, e.store.Budgets(), p.hour)
+		if !ok {
+			continue
+		}
+		if reason := p.removes(m); reason != "" {
+			r.notesOut[reason]++
+			continue
+		}
+		r.rows = append(r.rows, s)
+	}
+	return err
+}
+
+// notes returns the live notes of the session that the request names, none
+// where the caller did not open it.
+func (e *Engine) notes(v *store.View, p *plan) ([]memd.Memory, error) {
+	session := p.query.SessionID
+	if session == "" {
+		return nil, nil
+	}
+	owner, err := v.SessionOwner(session)
+	if err != nil || !tiers.Owns(p.caller, owner) {
+		return nil, err
+	}
+	return v.Notes(session, p.now)
+}
+
+// removes names the filter that keeps a note out, "" if none does.
+func (p *plan) removes(m *memd.Memory) string {
+	switch {
+	case !p.tiers[m.Tier]:
+		return "tier"
+	case !store.Filter{Kinds: p.filter.Kinds}.Keeps(m):
+		return "kind"
+	case !p.filter.Keeps(m):
+		return "tag"
+	}
+	return ""
+}
+
+// settle leaves one row per key over the namespaces, that of the namespace
+// named first, and one per content: the one that stands highest, but within a
+// tier that of the namespace named first. A row edited by hand has no hash
+// until groom has made it, and is nobody's duplicate.
+func (r *ranking) settle(v *store.View, p *plan) error {
+	stands := map[string]*scored{} // by content
+	live := make([]*scored, 0, len(r.rows))
+	for _, s := range r.rows {
+		m := &s.memory
+		lost, err := overridden(v, p, m)
+		if err != nil {
+			return err
+		}
+		if lost {
+			r.overridden = append(r.overridden, *m)
+			continue
+		}
+		live = append(live, s)
+		other := stands[m.ContentHash]
+		if other == nil || other.memory.Tier == m.Tier && p.place(m) < p.place(&other.memory) {
+			stands[m.ContentHash] = s
+		}
+	}
+	r.rows = live[:0]
+	for _, s := range live {
+		if s.memory.ContentHash != "" && stands[s.memory.ContentHash] != s {
+			r.duplicates = append(r.duplicates, s.memory)
+			continue
+		}
+		r.rows = append(r.rows, s)
+	}
+	return nil
+}
+
+// place is where the request names a row's namespace.
+func (p *plan) place(m *memd.Memory) int { return slices.Index(p.scope.Namespaces, m.Namespace) }
+
+// overridden reports whether a namespace named before m's has a live head
+// under m's key, one that the caller may see, whether or not the query
+// matches it.
+func overridden(v *store.View, p *plan, m *memd.Memory) (bool, error) {
+	if m.MemoryKey == "" {
+		return false, nil
+	}
+	for _, ns := range p.scope.Namespaces {
+		if ns == m.Namespace {
+			break
+		}
+		if live, err := v.HasHead(p.scope, ns, m.MemoryKey); live || err != nil {
+			return live, err
+		}
+	}
+	return false, nil
+}

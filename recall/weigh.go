@@ -1,0 +1,125 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+
+	"memd"
+	"memd/store"
+	"memd/store/terms"
+)
+
+// corpus is what a query's terms are weighed against. A cursor carries it, so
+// that all pages of one recall share one order, whatever is written meanwhile.
+type corpus struct {
+	Rows  int   `json:"n"`
+	Chars int64 `json:"c"` // code points of all summaries
+	DF    []int `json:"f"` // rows that hold each term of the query; 0 for one that carries nothing
+}
+
+// carries reports of each term of a query whether it says anything. Stop words
+// do not, unless the query has nothing else.
+func carries(query []terms.Term) []bool {
+	onlyStops := !slices.ContainsFunc(query, func(t terms.Term) bool { return !t.Stop })
+	says := make([]bool, len(query))
+	for i, t := range query {
+		says[i] = !t.Stop || onlyStops
+	}
+	return says
+}
+
+// survey counts the terms that carry in the whole corpus.
+func survey(v *store.View, query []terms.Term) (*corpus, error) {
+	rows, chars, err := v.Corpus()
+	if err != nil {
+		return nil, err
+	}
+	c := &corpus{Rows: rows, Chars: chars, DF: make([]int, len(query))}
+	for i, says := range carries(query) {
+		if !says {
+			continue
+		}
+		if c.DF[i], err = v.DocFreq(query[i].Text); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// fits reports whether c can be the corpus of a query with n terms. One that
+// can yields finite weights.
+func (c *corpus) fits(n int) bool {
+	for _, df := range c.DF {
+		if df < 0 || df > c.Rows {
+			return false
+		}
+	}
+	return len(c.DF) == n && c.Rows <= maxCorpus && c.Chars >= 0
+}
+
+// weighed is a query's terms with their weights in a corpus.
+type weighed struct {
+	terms    []terms.Term
+	corpus   *corpus
+	weight   []float64 // by term; 0 for a term that says nothing
+	rare     []bool    // held by fewer than floorRare of the rows
+	carriers []int     // places of the terms that occur and carry weight, rarest first
+	mass     float64   // weight of the carriers: what relevance is a share of
+	noteMass float64   // weight of all terms: the corpus does not count notes
+	avgChars float64   // code points of a summary
+	counter  *terms.Counter
+}
+
+// weigh gives a query's terms their weights. The parts of an identifier weigh little where an
+// identifier of the query occurs whole: rows that share a number with it are
+// not about it.
+func weigh(query []terms.Term, c *corpus) *weighed {
+	n := len(query)
+	w := &weighed{
+		terms: query, corpus: c, weight: make([]float64, n), rare: make([]bool, n),
+		avgChars: float64(c.Chars) / float64(max(c.Rows, 1)), counter: terms.NewCounter(query),
+	}
+	whole := false
+	for i, t := range query {
+		whole = whole || t.Whole && c.DF[i] > 0
+	}
+	for i, says := range carries(query) {
+		if !says {
+			continue
+		}
+		df, part := c.DF[i], query[i].Part && whole
+		w.weight[i] = idf(c.Rows, df)
+		if part {
+			w.weight[i] *= partWeighs
+		}
+		w.rare[i] = !part && c.Rows >= floorRareFrom && float64(df) < floorRare*float64(c.Rows)
+		w.noteMass += w.weight[i]
+		if df > 0 {
+			w.mass += w.weight[i]
+			w.carriers = append(w.carriers, i)
+		}
+	}
+	slices.SortStableFunc(w.carriers, func(a, b int) int { return cmp.Compare(c.DF[a], c.DF[b]) })
+	return w
+}
+
+// any is an FTS5 expression for the rows that hold any carrier, "" when there
+// is none.
+func (w *weighed) any() string {
+	var expr []byte
+	for _, i := range w.carriers {
+		if expr != nil {
+			expr = append(expr, " OR "...)
+		}
+		expr = append(expr, w.terms[i].Match...)
+	}
+	return string(expr)
+}
+
+// massFor is what the relevance of a row of tier t is a share of.
+func (w *weighed) massFor(t memd.Tier) float64 {
+	if t == memd.Transient {
+		return w.noteMass
+	}
+	return w.mass
+}
