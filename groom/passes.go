@@ -1,0 +1,156 @@
+package groom
+
+import (
+	"context"
+
+	"memd"
+	"memd/store"
+	"memd/tiers"
+)
+
+// batch is how many rows one write of a pass changes.
+const batch = 500
+
+// pass is one duty of a groom.
+type pass struct {
+	name string
+	run  func(ctx context.Context, s *store.Set, opts Options) (Pass, error)
+}
+
+var passes = [...]pass{
+	{"expire_transient", expire},
+	{"fold_access", fold},
+	{"vacuum", vacuum},
+}
+
+// expire deletes transient, short and archived rows whose time has come,
+// sessions without a note and idempotency keys of yesterday. A long row, or an archived one with a key, is never
+// deleted: expired, it only vanishes from reads.
+func expire(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
+	var out Pass
+	now := s.Now()
+	for _, t := range []memd.Tier{memd.Transient, memd.Short, memd.Archive} {
+		plan := func(v *store.View, limit int) ([]string, error) { return v.Expired(t, limit, now) }
+		run := func(tx *store.Tx, id string) (bool, error) { return tx.Expire(t, id, now) }
+		if err := inBatches(ctx, s, opts, &out, plan, run); err != nil {
+			return out, err
+		}
+	}
+	if opts.DryRun {
+		return out, nil
+	}
+	before := memd.At(now.Add(-s.Budgets().TransientTTL))
+	return out, s.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.DropOnce(memd.At(now.Add(-tiers.OnceFor))); err != nil {
+			return err
+		}
+		return tx.DropSessions(before)
+	})
+}
+
+// fold adds buffered accesses to access_count and drops those of days gone
+// by.
+func fold(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
+	var out Pass
+	err := inBatches(ctx, s, opts, &out, (*store.View).Accessed, (*store.Tx).Fold)
+	if err != nil || opts.DryRun {
+		return out, err
+	}
+	today := s.Now().String()[:len("2006-01-02")]
+	return out, s.Update(ctx, func(tx *store.Tx) error { return tx.DropFolded(today) })
+}
+
+// inBatches plans and runs until the plan is empty. Rows that run declines
+// count as skipped.
+func inBatches(ctx context.Context, s *store.Set, opts Options, out *Pass,
+	plan func(*store.View, int) ([]string, error), run func(*store.Tx, string) (bool, error)) error {
+	for {
+		limit := batch
+		if opts.DryRun {
+			limit = 1 << 30
+		}
+		var ids []string
+		err := s.View(ctx, func(v *store.View) (err error) {
+			ids, err = plan(v, limit)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		out.Planned += len(ids)
+		if opts.DryRun {
+			out.Changed += len(ids)
+			return nil
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		changed := 0
+		err = s.Update(ctx, func(tx *store.Tx) error {
+			changed = 0
+			for _, id := range ids {
+				did, err := run(tx, id)
+				if err != nil {
+					return err
+				}
+				if did {
+					changed++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		out.Changed += changed
+		out.Skipped += len(ids) - changed
+		if len(ids) < limit || changed == 0 {
+			return nil
+		}
+	}
+}
+
+// settledKey is where vacuum notes how far it had come.
+const settledKey = "groom_settled_at_change"
+
+// vacuum indexes anew what was edited by hand, lets the terms of deleted rows
+// leave the keyword index, gives free pages back and empties the write-ahead
+// log. Where nothing was written since it last ran, it leaves the index alone.
+func vacuum(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
+	var out Pass
+	if err := reindex(ctx, s, opts, &out); err != nil || opts.DryRun {
+		return out, err
+	}
+	var settled, mark string
+	err := s.View(ctx, func(v *store.View) (err error) {
+		if settled, err = v.Meta(settledKey); err != nil {
+			return err
+		}
+		mark, err = v.Changes()
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	if _, err := s.Settle(ctx, mark != settled || out.Changed > 0); err != nil || mark == settled {
+		return out, err
+	}
+	// Only what was settled whole is noted: a run cut off is made good by the
+	// next.
+	return out, s.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta(settledKey, mark, s.Now()) })
+}
+
+// reindex gives rows edited by hand their index terms and the hash of their
+// content.
+func reindex(ctx context.Context, s *store.Set, opts Options, out *Pass) error {
+	plan := func(v *store.View, limit int) ([]string, error) { return v.Edited(limit) }
+	run := func(tx *store.Tx, id string) (bool, error) {
+		m, ok, err := tx.Get(id)
+		if err != nil || !ok {
+			return false, err
+		}
+		m.ContentHash = tiers.ContentHash(&m)
+		return true, tx.Reindex(&m)
+	}
+	return inBatches(ctx, s, opts, out, plan, run)
+}
