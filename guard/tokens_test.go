@@ -1,0 +1,301 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"memd"
+)
+
+func open(t testing.TB, dir string) *Tokens {
+	t.Helper()
+	tokens, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+func adminToken(t testing.TB, dir string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, AdminFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func TestAdminToken(t *testing.T) {
+	dir := t.TempDir()
+	tokens := open(t, dir)
+	info, err := os.Stat(filepath.Join(dir, AdminFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	token := adminToken(t, dir)
+	if len(token) != 43 {
+		t.Errorf("the token has %d characters", len(token))
+	}
+	c, ok := tokens.Caller(token)
+	if !ok || c.Name != AdminName || c.Role != memd.RoleAdmin || !c.AllAccess || !c.Sees("any/where") {
+		t.Errorf("caller %+v, %v", c, ok)
+	}
+	for _, wrong := range []string{"", " ", token + "\n", token[1:], strings.ToUpper(token)} {
+		if _, ok := tokens.Caller(wrong); ok {
+			t.Errorf("%q opens", wrong)
+		}
+	}
+	if open(t, dir); adminToken(t, dir) != token {
+		t.Error("a second start wrote another token")
+	}
+}
+
+func TestNewToken(t *testing.T) {
+	dir := t.TempDir()
+	tokens := open(t, dir)
+	token, err := tokens.New("ci", memd.RoleWrite, []string{"project/a", "default"}, []string{"hr"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, ok := tokens.Caller(token)
+	if !ok || c.Name != "ci" || c.Role != memd.RoleWrite || !c.Sees("project/a") || c.Sees("user") || !c.Holds([]string{"hr"}) || c.Holds([]string{"x"}) {
+		t.Errorf("caller %+v, %v", c, ok)
+	}
+	everywhere, err := tokens.New("all", memd.RoleRead, []string{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := tokens.Caller(everywhere); !ok || !c.Sees("user") || c.AllAccess || c.Holds([]string{"hr"}) {
+		t.Errorf("caller %+v, %v", c, ok)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, TokensFile))
+	if err != nil || bytes.Contains(b, []byte(token)) || bytes.Contains(b, []byte(everywhere)) {
+		t.Errorf("the file holds a token: %s, %v", b, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, TokensFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	list, err := tokens.List()
+	if err != nil || len(list) != 2 || list[0].Name != "ci" || list[0].CreatedAt.IsZero() {
+		t.Errorf("list %+v, %v", list, err)
+	}
+	// Lists are never null, also where a file made by hand leaves them out.
+	path := filepath.Join(dir, TokensFile)
+	bare := fmt.Sprintf(`{"sha256":"%064x","name":"bare","role":"read"}`, 1)
+	if err := os.WriteFile(path, append(b, bare+"\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = tokens.List(); err != nil || len(list) != 3 {
+		t.Fatalf("list %+v, %v", list, err)
+	}
+	for i, want := range []struct{ namespaces, access []string }{
+		{[]string{"project/a", "default"}, []string{"hr"}}, {[]string{"*"}, []string{}}, {[]string{"*"}, []string{}},
+	} {
+		if got := list[i]; !slices.Equal(got.Namespaces, want.namespaces) || got.Access == nil || !slices.Equal(got.Access, want.access) {
+			t.Errorf("%s: %v %v, want %v", got.Name, got.Namespaces, got.Access, want)
+		}
+	}
+	if c, ok := tokens.Caller(everywhere); !ok || !c.Sees("user") {
+		t.Errorf("after a list the caller is %+v, %v", c, ok)
+	}
+}
+
+func TestRefusedTokens(t *testing.T) {
+	tokens := open(t, t.TempDir())
+	if _, err := tokens.New("taken", memd.RoleRead, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name       string
+		role       memd.Role
+		namespaces []string
+		access     []string
+		field      string
+	}{
+		{"taken", memd.RoleRead, nil, nil, "name"},
+		{"admin", memd.RoleRead, nil, nil, "name"},
+		{"Local", memd.RoleRead, nil, nil, "name"},
+		{"", memd.RoleRead, nil, nil, "name"},
+		{" x", memd.RoleRead, nil, nil, "name"},
+		{"\u200b", memd.RoleRead, nil, nil, "name"},
+		{"a\nb", memd.RoleRead, nil, nil, "name"},
+		{"a\xff", memd.RoleRead, nil, nil, "name"},
+		{strings.Repeat("a", 201), memd.RoleRead, nil, nil, "name"},
+		{"x", "root", nil, nil, "role"},
+		{"x", "", nil, nil, "role"},
+		{"x", memd.RoleRead, []string{"UP"}, nil, "namespaces"},
+		{"x", memd.RoleRead, []string{"a/../b"}, nil, "namespaces"},
+		{"x", memd.RoleRead, []string{"*"}, nil, "namespaces"},
+		{"x", memd.RoleRead, nil, []string{" "}, "access"},
+		{"x", memd.RoleRead, nil, slices.Repeat([]string{"a"}, 33), "access"},
+	} {
+		_, err := tokens.New(c.name, c.role, c.namespaces, c.access)
+		if e, ok := errors.AsType[*memd.Error](err); !ok || e.Code != memd.CodeInvalidRequest || e.Field != c.field {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if list, err := tokens.List(); err != nil || len(list) != 1 {
+		t.Errorf("list %+v, %v", list, err)
+	}
+}
+
+// What another process does to the files counts at the next call.
+func TestSeenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	daemon, cli := open(t, dir), open(t, dir)
+	for i := range 20 {
+		name := fmt.Sprint("t", i)
+		token, err := cli.New(name, memd.RoleRead, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := daemon.Caller(token); !ok {
+			t.Fatalf("%s is not known", name)
+		}
+		if err := cli.Revoke(name); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := daemon.Caller(token); ok {
+			t.Fatalf("%s opens after it was revoked", name)
+		}
+	}
+	if err := cli.Revoke("t0"); memd.CodeOf(err) != memd.CodeNotFound {
+		t.Errorf("revoked twice: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, TokensFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := daemon.Caller(adminToken(t, dir)); !ok {
+		t.Error("the administrator's token needs the other file")
+	}
+}
+
+// Processes that make tokens at the same time lose none.
+func TestConcurrentNew(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for p := range 4 {
+		tokens := open(t, dir)
+		wg.Go(func() {
+			for i := range 5 {
+				if _, err := tokens.New(fmt.Sprintf("p%d-%d", p, i), memd.RoleRead, nil, nil); err != nil {
+					t.Error(err)
+				}
+				tokens.Caller("x")
+			}
+		})
+	}
+	wg.Wait()
+	if list, err := open(t, dir).List(); err != nil || len(list) != 20 {
+		t.Errorf("%d tokens, %v", len(list), err)
+	}
+}
+
+func TestFilesOpenToOthers(t *testing.T) {
+	dir := t.TempDir()
+	log := &bytes.Buffer{}
+	tokens, err := Open(dir, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := tokens.New("ci", memd.RoleRead, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, theirs := range map[string]string{AdminFile: adminToken(t, dir), TokensFile: token} {
+		path := filepath.Join(dir, name)
+		for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o777} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := tokens.Caller(theirs); ok {
+				t.Errorf("%s with mode %o opens", name, mode)
+			}
+			if _, err := Open(dir, nil); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s with mode %o: %v", name, mode, err)
+			}
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := tokens.Caller(theirs); !ok {
+			t.Errorf("%s does not open again", name)
+		}
+	}
+	if n := strings.Count(log.String(), "token file refused"); n != 8 {
+		t.Errorf("%d log lines, one a change is right: %s", n, log)
+	}
+	if strings.Contains(log.String(), token) {
+		t.Error("the log holds a token")
+	}
+}
+
+func TestDamagedFiles(t *testing.T) {
+	dir := t.TempDir()
+	tokens := open(t, dir)
+	if _, err := tokens.New("ci", memd.RoleRead, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, TokensFile)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.TrimSpace(string(good))
+	for name, text := range map[string]string{
+		"no JSON": "x", "twice": line + "\n" + line, "no object": "[]", "unknown field": strings.Replace(line, `"name"`, `"nom"`, 1),
+		"short hash": strings.Replace(line, `"sha256":"`, `"sha256":"`+"\u0020", 1), "no hash": `{"name":"x","role":"read"}`,
+		"two on a line": line + line, "bad role": strings.Replace(line, `"read"`, `"root"`, 1), "reserved": strings.Replace(line, `"ci"`, `"admin"`, 1),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, nil); memd.CodeOf(err) != memd.CodeInvalidRequest || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := tokens.Caller(adminToken(t, dir)); !ok {
+			t.Errorf("%s: the administrator is locked out", name)
+		}
+		if _, err := tokens.New("other", memd.RoleRead, nil, nil); err == nil {
+			t.Errorf("%s: the file was overwritten", name)
+		}
+		if now, _ := os.ReadFile(path); string(now) != text {
+			t.Errorf("%s: the file changed", name)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, AdminFile), []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := tokens.Caller("short"); ok {
+		t.Error("a guessable token opens")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"sha256":"` + strings.Repeat("0a", 32) + `","name":"ci","role":"read","namespaces":null,"access":[],"created_at":"2026-11-30T02:00:00.000Z"}` + "\n"))
+	f.Add([]byte("\n{}\n"))
+	f.Add([]byte(`{"sha256":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := parse(data)
+		if err != nil {
+			return
+		}
+		again, err := parse(format(all))
+		if err != nil || len(again) != len(all) {
+			t.Fatalf("%q is read as %d tokens, and written and read again as %d: %v", data, len(all), len(again), err)
+		}
+		for i := range all {
+			if all[i].sum != again[i].sum || all[i].Name != again[i].Name || (all[i].Namespaces == nil) != (again[i].Namespaces == nil) {
+				t.Fatalf("%+v became %+v", all[i], again[i])
+			}
+		}
+	})
+}
