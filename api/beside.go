@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"memd"
+)
+
+// aside is a GET route outside /v1: it serves operators and their tools.
+type aside struct {
+	path, id, summary string
+	contentType       string
+	serve             http.HandlerFunc
+}
+
+func (s *Server) beside() []aside {
+	return []aside{
+		{"/healthz", "healthz", "Whether the process answers; needs no token", "application/json", s.healthz},
+		{"/readyz", "readyz", "Whether the store takes writes; needs no token", "application/json", s.readyz},
+		{"/metrics", "metrics", "Counts and durations for Prometheus", "text/plain", s.metrics.ServeHTTP},
+		{"/openapi.json", "openapi", "This document", "application/json", s.serveOpenAPI},
+		{"/docs", "docs", "The calls and the error codes, for people", "text/html", s.serveDocs},
+	}
+}
+
+// state is the answer of the health checks.
+type state struct {
+	OK bool `json:"ok"`
+}
+
+func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
+	s.answer(w, r, http.StatusOK, state{OK: true})
+}
+
+// readyz answers 503 while the store takes no writes.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	err := s.ready.check(r.Context(), s.now, func(ctx context.Context) error {
+		err := s.store.Probe(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "write probe failed", "request_id", requestID(ctx), "error", err)
+		}
+		return err
+	})
+	if err != nil {
+		s.write(w, r, http.StatusServiceUnavailable,
+			memd.Errorf(memd.CodeOf(err), "the store takes no writes").WithHint("the log names the cause; `memd doctor` looks for faults"))
+		return
+	}
+	s.answer(w, r, http.StatusOK, state{OK: true})
+}
+
+// Bounds on the write probe.
+const (
+	probeEvery   = 30 * time.Second // at most one probe in this time (contract section 5)
+	probeTimeout = 5 * time.Second
+)
+
+// readiness remembers the outcome of the last write probe.
+type readiness struct {
+	mu   sync.Mutex
+	last time.Time // zero before the first probe
+	err  error
+}
+
+// check returns the outcome of a probe that is at most probeEvery old, running
+// one if there is none. Concurrent callers share it.
+func (p *readiness) check(ctx context.Context, clock func() time.Time, probe func(context.Context) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := clock() // not before: another caller may have probed while this one waited
+	// A clock that was put back makes an outcome as old as none.
+	if age := now.Sub(p.last); !p.last.IsZero() && age >= 0 && age < probeEvery {
+		return p.err
+	}
+	// The outcome is everyone's: it must not depend on one client's patience.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
+	defer cancel()
+	p.last, p.err = now, probe(ctx)
+	return p.err
+}
+
+func (s *Server) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	send(w, http.StatusOK, "application/json", s.openapi)
+}
+
+func (s *Server) serveDocs(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Security-Policy", s.docs.policy)
+	send(w, http.StatusOK, "text/html; charset=utf-8", s.docs.body)
+}

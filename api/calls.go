@@ -1,0 +1,169 @@
+package api
+
+import (
+	"errors"
+
+	"memd"
+	"memd/groom"
+	"memd/store"
+)
+
+// Bodies and answers that have no word in the root package.
+type (
+	// nothing is the body of a call that needs none: absent, or {}.
+	nothing struct{}
+
+	// batch asks for whole rows.
+	batch struct {
+		IDs []string `json:"ids"` // 1 to memd.MaxBatch
+	}
+
+	// memories is a list without pages.
+	memories struct {
+		Memories []memd.Memory `json:"memories"`
+	}
+
+	versions struct {
+		Versions []memd.Memory `json:"versions"`
+	}
+
+	manifest struct {
+		Lines []string `json:"lines"` // "[kind] key (age): summary"
+	}
+
+	groomRequest groom.Options
+
+	groomReports struct {
+		Reports []groom.Report `json:"reports"`
+	}
+
+	diagnosis struct {
+		OK       bool            `json:"ok"`
+		Findings []store.Finding `json:"findings"`
+	}
+)
+
+func (s *Server) remember(c *call, in memd.Remember) (memd.Written, error) {
+	return s.tiers.Remember(c.ctx, c.caller, in)
+}
+
+func (s *Server) rememberLongTerm(c *call, in memd.RememberLongTerm) (memd.Written, error) {
+	return s.tiers.RememberLongTerm(c.ctx, c.caller, in)
+}
+
+func (s *Server) note(c *call, in memd.Note) (memd.Written, error) {
+	return s.tiers.Note(c.ctx, c.caller, c.path("session_id"), in)
+}
+
+func (s *Server) notes(c *call) (memories, error) {
+	found, err := s.tiers.Notes(c.ctx, c.caller, c.path("session_id"))
+	return memories{listed(found)}, err
+}
+
+func (s *Server) endSession(c *call) error {
+	return s.tiers.EndSession(c.ctx, c.caller, c.path("session_id"))
+}
+
+func (s *Server) recall(c *call, in memd.Query) (memd.Answer, error) {
+	answer, err := s.engine.Recall(c.ctx, c.caller, in)
+	s.metrics.recalled(answer, err)
+	return answer, err
+}
+
+func (s *Server) context(c *call, in memd.ContextRequest) (memd.Context, error) {
+	return s.engine.Context(c.ctx, c.caller, in)
+}
+
+func (s *Server) list(c *call) (memd.Page, error) {
+	req, err := listRequest(c.query)
+	if err != nil {
+		return memd.Page{}, err
+	}
+	return s.tiers.List(c.ctx, c.caller, req)
+}
+
+func (s *Server) batch(c *call, in batch) (memories, error) {
+	found, err := s.tiers.Batch(c.ctx, c.caller, in.IDs)
+	return memories{listed(found)}, err
+}
+
+func (s *Server) get(c *call) (memd.Memory, error) {
+	return s.tiers.Get(c.ctx, c.caller, c.path("id"))
+}
+
+func (s *Server) patch(c *call, in memd.Patch) (memd.Written, error) {
+	return s.tiers.Patch(c.ctx, c.caller, c.path("id"), in)
+}
+
+func (s *Server) forget(c *call) error {
+	return s.tiers.Forget(c.ctx, c.caller, c.path("id"))
+}
+
+func (s *Server) verify(c *call, in memd.Verify) (memd.Written, error) {
+	return s.tiers.Verify(c.ctx, c.caller, c.path("id"), in)
+}
+
+func (s *Server) promote(c *call, in memd.Promote) (memd.Written, error) {
+	return s.tiers.Promote(c.ctx, c.caller, c.path("id"), in)
+}
+
+func (s *Server) archive(c *call, _ nothing) (memd.Written, error) {
+	return s.tiers.Archive(c.ctx, c.caller, c.path("id"))
+}
+
+func (s *Server) hit(c *call, _ nothing) (memd.Written, error) {
+	return s.tiers.Hit(c.ctx, c.caller, c.path("id"))
+}
+
+func (s *Server) head(c *call) (memd.Memory, error) {
+	return s.tiers.Head(c.ctx, c.caller, c.query.Get("namespace"), c.path("memory_key"))
+}
+
+func (s *Server) versions(c *call) (versions, error) {
+	found, err := s.tiers.Versions(c.ctx, c.caller, c.query.Get("namespace"), c.path("memory_key"))
+	return versions{listed(found)}, err
+}
+
+func (s *Server) forgetKey(c *call) error {
+	return s.tiers.ForgetKey(c.ctx, c.caller, c.query.Get("namespace"), c.path("memory_key"))
+}
+
+func (s *Server) manifest(c *call) (manifest, error) {
+	lines, err := s.tiers.Manifest(c.ctx, c.caller, c.query.Get("namespace"), c.query["access"])
+	return manifest{listed(lines)}, err
+}
+
+func (s *Server) groom(c *call, in groomRequest) (groom.Report, error) {
+	return s.runner.Run(c.ctx, groom.Options(in))
+}
+
+func (s *Server) grooms(c *call) (groomReports, error) {
+	reports, err := s.runner.Reports(c.ctx)
+	return groomReports{listed(reports)}, err
+}
+
+func (s *Server) stats(c *call) (store.Stats, error) { return s.store.Stats(c.ctx) }
+
+func (s *Server) doctor(c *call) (diagnosis, error) {
+	quick, err := boolOf(c.query, "quick")
+	if err != nil {
+		return diagnosis{}, err
+	}
+	findings, err := s.store.Check(c.ctx, quick != nil && *quick)
+	if e, ok := errors.AsType[*memd.Error](err); ok && e.Code == memd.CodeStoreFailed {
+		// A check that cannot go on is a finding beside those it made until then.
+		s.log.ErrorContext(c.ctx, "check failed", "request_id", requestID(c.ctx), "error", err)
+		findings, err = append(findings, store.Finding{
+			Check: "check", Detail: e.Message, Fix: "the log names the cause; restore a copy of the data folder if it is damaged",
+		}), nil
+	}
+	return diagnosis{OK: len(findings) == 0, Findings: listed(findings)}, err
+}
+
+// listed is never nil: a list in JSON is [], never null.
+func listed[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
+}

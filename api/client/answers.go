@@ -1,0 +1,23 @@
+package client
+
+import (
+	"memd"
+	"memd/groom"
+	"memd/store"
+)
+
+// Versions is every version of a key, newest first.
+type Versions struct {
+	Versions []memd.Memory `json:"versions"`
+}
+
+// Diagnosis is what the doctor found.
+type Diagnosis struct {
+	OK       bool            `json:"ok"`
+	Findings []store.Finding `json:"findings"`
+}
+
+// GroomReports are the last runs of groom, newest first.
+type GroomReports struct {
+	Reports []groom.Report `json:"reports"`
+}

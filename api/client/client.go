@@ -1,0 +1,173 @@
+// Package client calls memd's REST interface, over the unix socket of a
+// running daemon or straight into an http.Handler of this process. The caller
+// cannot tell which, and that is the point: a command does the same with and
+// without a daemon.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"memd"
+)
+
+// host stands in the requests' URLs. The daemon accepts it as a loopback
+// name; neither transport dials it.
+const host = "localhost"
+
+// Client calls the daemon. It is safe for concurrent use.
+type Client struct{ http *http.Client }
+
+// New makes a Client that sends its requests through rt: see [Unix] and
+// [Handler].
+func New(rt http.RoundTripper) *Client {
+	return &Client{http: &http.Client{
+		Transport:     rt,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close gives up idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Reply is an answer, decoded and as it came.
+type Reply[T any] struct {
+	Value T
+	// Raw is the body of the answer, without the final newline. It is there
+	// with an error too, when the daemon sent one; it is empty where the call
+	// answers nothing (204).
+	Raw json.RawMessage
+}
+
+// request is one call. The segments of its path are escaped one by one, so
+// that an id or key stays one segment whatever it holds.
+type request struct {
+	method string
+	path   []string
+	query  url.Values
+	body   any
+}
+
+func v1(segments ...string) []string { return append([]string{"v1"}, segments...) }
+
+// call sends r and decodes the answer. An answer that is no success is a
+// *memd.Error.
+func call[T any](ctx context.Context, c *Client, r request) (Reply[T], error) {
+	var reply Reply[T]
+	status, raw, err := c.send(ctx, r)
+	if err != nil {
+		return reply, err
+	}
+	reply.Raw = bytes.TrimSpace(raw)
+	if status < 200 || status > 299 {
+		return reply, problemOf(status, reply.Raw)
+	}
+	if len(reply.Raw) == 0 {
+		return reply, nil
+	}
+	if err := json.Unmarshal(reply.Raw, &reply.Value); err != nil {
+		return reply, &memd.Error{
+			Code:    memd.CodeStoreFailed,
+			Message: "the daemon's answer cannot be read",
+			Hint:    "is the running daemon of another release? restart it",
+			Err:     err,
+		}
+	}
+	return reply, nil
+}
+
+func (c *Client) send(ctx context.Context, r request) (status int, body []byte, err error) {
+	target, err := r.url()
+	if err != nil {
+		return 0, nil, err
+	}
+	var content io.Reader
+	if r.body != nil {
+		data, err := json.Marshal(r.body)
+		if err != nil {
+			return 0, nil, fmt.Errorf("encode the request: %w", err)
+		}
+		content = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target, content)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, unanswered(ctx, err)
+	}
+	defer res.Body.Close()
+	if body, err = io.ReadAll(res.Body); err != nil {
+		return 0, nil, unanswered(ctx, err)
+	}
+	return res.StatusCode, body, nil
+}
+
+// url is the request's address. An empty segment would name another route.
+func (r request) url() (string, error) {
+	var b strings.Builder
+	b.WriteString("http://" + host)
+	for _, segment := range r.path {
+		if segment == "" {
+			return "", memd.Errorf(memd.CodeInvalidRequest, "an empty id, key or session names nothing")
+		}
+		escaped := url.PathEscape(segment)
+		if strings.Trim(segment, ".") == "" { // "." and ".." would be folded away
+			escaped = strings.ReplaceAll(escaped, ".", "%2E")
+		}
+		b.WriteString("/" + escaped)
+	}
+	if len(r.query) > 0 {
+		b.WriteString("?" + r.query.Encode())
+	}
+	return b.String(), nil
+}
+
+// unanswered words the loss of an answer: the caller gave up, or the daemon
+// went away.
+func unanswered(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("no answer yet: %w", context.Cause(ctx))
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // the URL may hold a query
+	}
+	return &memd.Error{
+		Code:    memd.CodeStoreFailed,
+		Message: "the daemon went away before it answered",
+		Hint:    "whether the call was carried out is not known; look, then try again",
+		Err:     err,
+	}
+}
+
+// problem is the RFC 9457 document of a failed call.
+type problem struct {
+	Code   memd.Code    `json:"code"`
+	Field  string       `json:"field"`
+	Detail string       `json:"detail"`
+	Hint   string       `json:"hint"`
+	Head   *memd.Memory `json:"head"`
+}
+
+func problemOf(status int, raw []byte) *memd.Error {
+	var p problem
+	if err := json.Unmarshal(raw, &p); err != nil || p.Code == "" {
+		return memd.Errorf(memd.CodeStoreFailed, "the daemon answered %d without saying why", status)
+	}
+	if p.Detail == "" {
+		p.Detail = strings.ToLower(p.Code.Statuses().Title)
+	}
+	return &memd.Error{Code: p.Code, Field: p.Field, Message: p.Detail, Hint: p.Hint, Head: p.Head}
+}

@@ -1,0 +1,183 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memd"
+)
+
+// overBoth runs a test against h through either transport: what a caller sees
+// must not tell them apart.
+func overBoth(t *testing.T, h http.HandlerFunc, test func(*testing.T, *Client)) {
+	t.Run("handler", func(t *testing.T) { test(t, New(Handler(h))) })
+	t.Run("unix", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "s")
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: h}
+		done := make(chan struct{})
+		go func() { defer close(done); _ = server.Serve(l) }()
+		c := New(Unix(path))
+		test(t, c)
+		c.Close()
+		_ = server.Close()
+		<-done
+	})
+}
+
+// Whatever an id or key holds, it stays one segment of the path.
+func TestSegments(t *testing.T) {
+	for segment, want := range map[string]string{
+		"a":                 "/v1/memories/a",
+		"deploy/how":        "/v1/memories/deploy%2Fhow",
+		"../../etc/passwd":  "/v1/memories/..%2F..%2Fetc%2Fpasswd",
+		"..":                "/v1/memories/%2E%2E",
+		".":                 "/v1/memories/%2E",
+		"a?b#c%2F":          "/v1/memories/a%3Fb%23c%252F",
+		"x y\u202e\x1b[31m": "/v1/memories/x%20y%E2%80%AE%1B%5B31m",
+	} {
+		var got string
+		overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+			got = r.RequestURI
+			if r.URL.EscapedPath() != r.RequestURI {
+				t.Errorf("%q: path %q, request %q", segment, r.URL.EscapedPath(), r.RequestURI)
+			}
+			_, _ = io.WriteString(w, `{}`)
+		}, func(t *testing.T, c *Client) {
+			if _, err := c.Get(context.Background(), segment); err != nil {
+				t.Errorf("%q: %v", segment, err)
+			}
+			if got != want {
+				t.Errorf("%q went to %q, want %q", segment, got, want)
+			}
+		})
+	}
+	_, err := New(Handler(http.NotFoundHandler())).Get(context.Background(), "")
+	if memd.CodeOf(err) != memd.CodeInvalidRequest {
+		t.Errorf("an empty id: %v", err)
+	}
+}
+
+func TestProblem(t *testing.T) {
+	const document = `{"type":"about:blank","status":409,"code":"version_conflict","field":"base_version",` +
+		`"detail":"the head has version 2","hint":"read it first","head":{"id":"x","version":2}}`
+	overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, document+"\n")
+	}, func(t *testing.T, c *Client) {
+		reply, err := c.RememberLongTerm(context.Background(), memd.RememberLongTerm{})
+		e, ok := errors.AsType[*memd.Error](err)
+		if !ok {
+			t.Fatalf("error %v", err)
+		}
+		if e.Code != memd.CodeVersionConflict || e.Field != "base_version" || e.Hint != "read it first" ||
+			e.Message != "the head has version 2" || e.Head == nil || e.Head.Version != 2 {
+			t.Errorf("error %+v", e)
+		}
+		if string(reply.Raw) != document {
+			t.Errorf("raw %s", reply.Raw)
+		}
+	})
+}
+
+// An answer that nobody of ours wrote is still an error, and never a success.
+func TestForeignAnswers(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{http.StatusBadGateway, "<html>"},
+		{http.StatusNotFound, ""},
+		{http.StatusFound, ""},
+		{http.StatusOK, "<html>"},
+	} {
+		overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}, func(t *testing.T, m *Client) {
+			if _, err := m.Stats(context.Background()); memd.CodeOf(err) != memd.CodeStoreFailed || err == nil {
+				t.Errorf("%d %q: %v", c.status, c.body, err)
+			}
+		})
+	}
+}
+
+func TestNoContent(t *testing.T) {
+	overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodDelete {
+			t.Errorf("method %s", r.Method)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}, func(t *testing.T, c *Client) {
+		reply, err := c.Forget(context.Background(), "x")
+		if err != nil || len(reply.Raw) != 0 {
+			t.Errorf("%s %v", reply.Raw, err)
+		}
+	})
+}
+
+// Both transports present a request alike.
+func TestRequest(t *testing.T) {
+	overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"summary":"s","tags":["a,b"]}` {
+			t.Errorf("body %s %v", body, err)
+		}
+		if r.Host != host || r.URL.Host != "" || r.URL.Scheme != "" {
+			t.Errorf("host %q, URL %v", r.Host, r.URL)
+		}
+		if got := r.Header.Get("Content-Type"); got != "application/json" {
+			t.Errorf("content type %q", got)
+		}
+		if r.ContentLength != int64(len(body)) {
+			t.Errorf("content length %d", r.ContentLength)
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"id":"x","deduplicated":true,"later":1}`)
+	}, func(t *testing.T, c *Client) {
+		reply, err := c.Remember(context.Background(), memd.Remember{Summary: "s", Tags: []string{"a,b"}})
+		if err != nil || reply.Value.ID != "x" || !reply.Value.Deduplicated {
+			t.Errorf("%+v %v", reply.Value, err)
+		}
+	})
+}
+
+func TestListQuery(t *testing.T) {
+	stale := false
+	overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+		if got := r.URL.Query().Encode(); got != "access=a&access=b&limit=3&namespace=%2A&q=x%26y&stale=false" {
+			t.Errorf("query %s", got)
+		}
+		_, _ = io.WriteString(w, `{"memories":[]}`)
+	}, func(t *testing.T, c *Client) {
+		req := memd.List{Namespace: "*", Q: "x&y", Stale: &stale, Limit: 3, Access: []string{"a", "b"}}
+		if _, err := c.List(context.Background(), req); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A daemon that is gone is told from a caller who gave up, and the error
+// keeps the query to itself.
+func TestUnanswered(t *testing.T) {
+	c := New(Unix(filepath.Join(t.TempDir(), "none")))
+	_, err := c.List(context.Background(), memd.List{Q: "private"})
+	if memd.CodeOf(err) != memd.CodeStoreFailed || strings.Contains(err.Error(), "private") {
+		t.Errorf("no daemon: %v", err)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.Stats(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+}

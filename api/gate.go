@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"memd"
+)
+
+type callerKey struct{}
+
+// callerOf returns who sent the request: nobody, without a role, unless a gate
+// let them in.
+func callerOf(ctx context.Context) memd.Caller {
+	c, _ := ctx.Value(callerKey{}).(memd.Caller)
+	return c
+}
+
+func withCaller(r *http.Request, c memd.Caller) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+}
+
+// local lets everyone in as the administrator of this machine.
+func local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, withCaller(r, memd.LocalAdmin()))
+	})
+}
+
+// sameOrigin refuses what a web page of another site makes a browser send. The
+// Host must be one of this daemon's names, or a page whose name was pointed at
+// this machine could speak to it as its own origin (DNS rebinding; CVE-2026-34742
+// is one of many). An Origin must be that Host, and Sec-Fetch-Site, where a
+// browser sends it, must not tell of another site.
+func (s *Server) sameOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var what string
+		switch {
+		case !s.knows(hostname(r.Host)):
+			what = "Host"
+		case !originIs(r.Header.Values("Origin"), r.Host):
+			what = "Origin"
+		case !siteIs(r.Header.Values("Sec-Fetch-Site")):
+			what = "Sec-Fetch-Site"
+		default:
+			next.ServeHTTP(w, r)
+			return
+		}
+		s.refuse(w, r, memd.Errorf(memd.CodeForbidden, "the request's %s is foreign", what).
+			WithHint("use localhost or 127.0.0.1, or add the name under hosts: in memd.yaml"))
+	})
+}
+
+// knows reports whether a Host names this daemon: as a loopback address or
+// localhost, or by a name of Options.Hosts. No page can rebind an address.
+func (s *Server) knows(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || s.hosts[canonical(host)]
+}
+
+// canonical is the one spelling of a host: an address as net.IP writes it, a
+// name in lower case.
+func canonical(host string) string {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.String()
+	}
+	return strings.ToLower(host)
+}
+
+// hostname is the name in a Host header, without port and brackets; "" where
+// the header is malformed.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		host, ok = strings.CutSuffix(inner, "]")
+		if !ok {
+			return ""
+		}
+	}
+	return host
+}
+
+// originIs reports whether a request has no Origin, or that of host, port
+// included.
+func originIs(origins []string, host string) bool {
+	for _, origin := range origins {
+		if !strings.EqualFold(origin, "http://"+host) && !strings.EqualFold(origin, "https://"+host) {
+			return false
+		}
+	}
+	return true
+}
+
+func siteIs(sites []string) bool {
+	for _, site := range sites {
+		if site != "same-origin" && site != "none" {
+			return false
+		}
+	}
+	return true
+}
+
+// open are the paths that need no token.
+func open(path string) bool { return path == "/healthz" || path == "/readyz" }
+
+// authenticate finds the caller that holds the request's token.
+func (s *Server) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.authNone {
+			next.ServeHTTP(w, withCaller(r, memd.LocalAdmin()))
+			return
+		}
+		token, given := bearer(r.Header.Values("Authorization"))
+		if given && s.tokens != nil {
+			if c, ok := s.tokens.Caller(token); ok {
+				next.ServeHTTP(w, withCaller(r, c))
+				return
+			}
+		}
+		if r.URL.RawPath == "" && open(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		challenge := `Bearer realm="memd"`
+		if given {
+			challenge += `, error="invalid_token"` // RFC 6750 section 3.1
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		s.refuse(w, r, memd.Errorf(memd.CodeUnauthorized, "a valid token is needed").
+			WithHint("send Authorization: Bearer with the text of the file token in the data directory, or a token made by `memd token new`"))
+	})
+}
+
+// bearer reads the token of the one Authorization header.
+func bearer(headers []string) (token string, ok bool) {
+	if len(headers) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(headers[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	token = strings.TrimSpace(token)
+	return token, token != ""
+}

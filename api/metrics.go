@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"memd"
+	"memd/store"
+)
+
+// metrics are the daemon's own registry. Labels are words from fixed lists:
+// never an id, a namespace or a text.
+type metrics struct {
+	http.Handler
+	requests  *prometheus.CounterVec   // by route, method, status
+	durations *prometheus.HistogramVec // by route and method, in seconds
+	recalls   *prometheus.CounterVec   // by outcome
+}
+
+func newMetrics(s *store.Set, version string) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "memd_http_requests_total", Help: "Requests answered.",
+		}, []string{"route", "method", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "memd_http_request_duration_seconds", Help: "Time to answer a request.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+		}, []string{"route", "method"}),
+		recalls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "memd_recall_total", Help: "Recalls by what came of them.",
+		}, []string{"outcome"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "memd_build_info", Help: "Always 1.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(m.requests, m.durations, m.recalls, build, storeCollector{s},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,
+	})
+	return m
+}
+
+// served counts an answer. Requests that reached no route share one label.
+func (m *metrics) served(route, method string, status int, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	method = knownMethod(method)
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.durations.WithLabelValues(route, method).Observe(took.Seconds())
+}
+
+// recalled counts a recall: found, last_page (nothing more under a cursor), one
+// of the reasons for an empty answer, refused (the request's fault) or failed.
+func (m *metrics) recalled(a memd.Answer, err error) {
+	outcome := "found"
+	switch {
+	case err != nil && memd.CodeOf(err).Statuses().HTTP < http.StatusInternalServerError:
+		outcome = "refused"
+	case err != nil:
+		outcome = "failed"
+	case len(a.Results) == 0 && a.EmptyReason == "":
+		outcome = "last_page"
+	case len(a.Results) == 0:
+		outcome = string(a.EmptyReason)
+	}
+	m.recalls.WithLabelValues(outcome).Inc()
+}
+
+// storeCollector reads the store's state when it is scraped.
+type storeCollector struct{ store *store.Set }
+
+// scrapeTimeout bounds how long a scrape waits for a reader.
+const scrapeTimeout = 2 * time.Second
+
+func gauge(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// Describe sends nothing: the metrics are those that Collect finds.
+func (storeCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends the state of the store; memd_store_readable tells whether it
+// could be read.
+func (c storeCollector) Collect(out chan<- prometheus.Metric) {
+	send := func(desc *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	readable := gauge("memd_store_readable", "Whether the state of the store could be read: 1 or 0.")
+	st, err := c.store.Stats(ctx)
+	if err != nil {
+		send(readable, 0)
+		return
+	}
+	send(readable, 1)
+	rows := gauge("memd_rows", "Rows of a tier.", "tier")
+	for _, t := range st.Tiers {
+		send(rows, float64(t.Rows), string(t.Tier))
+	}
+	var used, free, wal int64
+	for _, f := range st.Databases {
+		used, free, wal = used+f.UsedBytes, free+f.FreeBytes, wal+f.WALBytes
+	}
+	bytes := gauge("memd_store_bytes", "Bytes of all databases: in pages used and free, and in write-ahead logs.", "state")
+	send(bytes, float64(used), "used")
+	send(bytes, float64(free), "free")
+	send(bytes, float64(wal), "wal")
+	send(gauge("memd_databases", "Databases, the active one included."), float64(len(st.Databases)))
+	send(gauge("memd_heads", "Keys with a current memory."), float64(st.Heads))
+	send(gauge("memd_vectors", "Vectors kept."), float64(st.Embedder.Vectors))
+	send(gauge("memd_vectors_pending", "Rows that wait for a vector."), float64(st.Embedder.Pending))
+	send(gauge("memd_write_queue", "Writes that wait."), float64(st.QueueDepth))
+}

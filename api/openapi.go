@@ -1,0 +1,165 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"memd"
+)
+
+// newDocument is an OpenAPI 3.1 document without operations, whose registry
+// knows the words of the root package.
+func newDocument(version string) *huma.OpenAPI {
+	reg := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Time](), reflect.TypeFor[time.Time]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Tier](), reflect.TypeFor[tierWord]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Kind](), reflect.TypeFor[kindWord]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Code](), reflect.TypeFor[codeWord]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Opt[int]](), reflect.TypeFor[*int]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Opt[string]](), reflect.TypeFor[*string]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Opt[memd.Time]](), reflect.TypeFor[*time.Time]())
+	reg.RegisterTypeAlias(reflect.TypeFor[memd.Opt[[]string]](), reflect.TypeFor[[]string]())
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "memd", Version: version,
+			Description: "A memory daemon for agents. Errors are RFC 9457 problems with a stable code.",
+		},
+		Components: &huma.Components{
+			Schemas: reg,
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"token": {Type: "http", Scheme: "bearer", Description: "Over TCP alone; the unix socket needs none."},
+			},
+		},
+		Security: []map[string][]string{{"token": {}}},
+	}
+}
+
+// The words that are one of a list.
+type (
+	tierWord string
+	kindWord string
+	codeWord string
+)
+
+// Schema lists the tiers.
+func (tierWord) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: enum(memd.AllTiers())}
+}
+
+// Schema lists the kinds.
+func (kindWord) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: enum(memd.AllKinds())}
+}
+
+// Schema lists the codes.
+func (codeWord) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: enum(codes[:])}
+}
+
+func enum[T ~string](words []T) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = string(w)
+	}
+	return out
+}
+
+// operation describes a route.
+func (rt route) operation(reg huma.Registry) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary,
+		Description: "Needs the role " + string(rt.role) + ".",
+		Responses:   map[string]*huma.Response{"default": refusal(reg)},
+	}
+	for segment := range strings.SplitSeq(rt.path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			op.Parameters = append(op.Parameters, &huma.Param{
+				Name: strings.TrimSuffix(name, "}"), In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString},
+			})
+		}
+	}
+	for _, p := range rt.params {
+		schema := p.schema
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: &schema})
+	}
+	if rt.once {
+		one, longest := 1, maxOnceKey
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: onceHeader, In: "header",
+			Description: "Your name for this write, should you have to repeat it: within 24 hours a repeat is answered as the first was and writes nothing.",
+			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &longest},
+		})
+	}
+	if rt.in != nil {
+		op.RequestBody = &huma.RequestBody{Required: !rt.bodyOptional, Content: jsonContent(reg, rt.in)}
+	}
+	if rt.out == nil {
+		op.Responses[strconv.Itoa(http.StatusNoContent)] = &huma.Response{Description: "Done."}
+		return op
+	}
+	answer := &huma.Response{Description: "The answer.", Content: jsonContent(reg, rt.out)}
+	op.Responses[strconv.Itoa(http.StatusOK)] = answer
+	if rt.created {
+		op.Responses[strconv.Itoa(http.StatusCreated)] = &huma.Response{Description: "Created.", Content: answer.Content}
+	}
+	return op
+}
+
+func jsonContent(reg huma.Registry, t reflect.Type) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: reg.Schema(t, true, "")}}
+}
+
+func refusal(reg huma.Registry) *huma.Response {
+	return &huma.Response{
+		Description: "A refusal.",
+		Content:     map[string]*huma.MediaType{problemType: {Schema: reg.Schema(reflect.TypeFor[problem](), true, "")}},
+	}
+}
+
+// operation describes a route outside /v1.
+func (b aside) operation(reg huma.Registry) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: b.id, Method: http.MethodGet, Path: b.path, Summary: b.summary,
+		Responses: map[string]*huma.Response{
+			"200":     {Description: "The answer.", Content: map[string]*huma.MediaType{b.contentType: {}}},
+			"default": refusal(reg),
+		},
+	}
+	if open(b.path) {
+		op.Security = []map[string][]string{}
+		op.Responses["200"].Content = jsonContent(reg, reflect.TypeFor[state]())
+	}
+	return op
+}
+
+// encodeDocument adds what Go types do not say, and renders the document.
+func encodeDocument(doc *huma.OpenAPI) []byte {
+	patch := huma.DefaultSchemaNamer(reflect.TypeFor[memd.Patch](), "")
+	query := huma.DefaultSchemaNamer(reflect.TypeFor[memd.Query](), "")
+	for owner, schema := range doc.Components.Schemas.Map() {
+		for name, property := range schema.Properties {
+			switch {
+			case property.Type == huma.TypeArray:
+				// huma takes any slice for one that may be null; memd's lists
+				// never are, but for those that a patch clears.
+				property.Nullable = owner == patch
+			case name == "importance" && property.Type == huma.TypeInteger:
+				property.Minimum, property.Maximum = bound(1), bound(10)
+			case name == "limit" && owner == query:
+				property.Minimum, property.Maximum = bound(1), bound(memd.MaxRecallLimit)
+			}
+		}
+	}
+	body, err := json.Marshal(doc)
+	if err != nil {
+		panic(err) // the document is fixed when memd is built
+	}
+	return body
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"memd/groom"
+	"memd/guard"
+	"memd/recall"
+	"memd/store"
+	"memd/tiers"
+)
+
+// Options are what a Server needs. Tokens may be nil where only Local is
+// served or AuthNone is set; Log and Now have defaults; the rest is needed.
+type Options struct {
+	Tiers  *tiers.Service
+	Recall *recall.Engine
+	Groom  *groom.Runner
+	Store  *store.Set
+	Tokens *guard.Tokens
+
+	Hosts    []string // names and addresses accepted in Host beside the loopback ones, without port
+	AuthNone bool     // no token is asked for; Serve refuses it beyond loopback
+
+	Version string // of the daemon, for people
+	Log     *slog.Logger
+	// Now measures how long things take: its times must carry a monotonic
+	// reading, as those of time.Now do, and not be cut to what a store keeps.
+	Now func() time.Time
+}
+
+// Server answers the calls of the contract. It is safe for concurrent use.
+type Server struct {
+	tiers  *tiers.Service
+	engine *recall.Engine
+	runner *groom.Runner
+	store  *store.Set
+	tokens *guard.Tokens
+
+	authNone bool
+	hosts    map[string]bool // accepted in Host beside loopback addresses, canonical
+	version  string
+	log      *slog.Logger
+	now      func() time.Time
+
+	mux     *chi.Mux
+	table   []route
+	metrics *metrics
+	ready   readiness
+	openapi []byte // the OpenAPI document
+	docs    page   // the same for people
+
+	halt   chan struct{} // closed by Close
+	closed sync.Once
+}
+
+// New makes a Server. It neither listens nor reads the store yet.
+func New(opts Options) *Server {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	s := &Server{
+		tiers: opts.Tiers, engine: opts.Recall, runner: opts.Groom, store: opts.Store, tokens: opts.Tokens,
+		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now,
+		hosts:   map[string]bool{"localhost": true},
+		mux:     chi.NewRouter(),
+		metrics: newMetrics(opts.Store, opts.Version),
+		halt:    make(chan struct{}),
+	}
+	for _, host := range opts.Hosts {
+		s.hosts[canonical(host)] = true
+	}
+	s.mount()
+	return s
+}
+
+// Local returns the handler for whoever needs no token: the unix socket, which
+// its owner alone can open, and the command line within the same process. Its
+// caller is memd.LocalAdmin.
+func (s *Server) Local() http.Handler { return s.outer(local(s.mux)) }
+
+// Remote returns the handler for TCP. A foreign Host or Origin is refused
+// before anything else is looked at, then a missing or unknown token.
+func (s *Server) Remote() http.Handler { return s.outer(s.sameOrigin(s.authenticate(s.mux))) }
+
+// mount puts the table's routes and those beside it on the router, and writes
+// the documents that describe them.
+func (s *Server) mount() {
+	s.mux.Use(getForHead)
+	s.mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, noRoute())
+	})
+	s.mux.MethodNotAllowed(s.methodNotAllowed)
+
+	doc := newDocument(s.version)
+	contract := humachi.New(s.mux, huma.Config{OpenAPI: doc})
+	s.table = s.routes()
+	for _, rt := range s.table {
+		op := rt.operation(doc.Components.Schemas)
+		doc.AddOperation(op)
+		contract.Adapter().Handle(op, func(hc huma.Context) { s.serve(rt, hc) })
+	}
+	for _, b := range s.beside() {
+		doc.AddOperation(b.operation(doc.Components.Schemas))
+		s.mux.Get(b.path, b.serve)
+	}
+	s.openapi = encodeDocument(doc)
+	s.docs = docsPage(s.table, s.beside(), s.version)
+}
