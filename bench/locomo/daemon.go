@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"memd"
+	"memd/bench"
+	"memd/configs"
+)
+
+// daemon is memd as a searcher, spoken to through its REST interface alone.
+type daemon struct {
+	*bench.Daemon
+	rows    map[string]string // memory id -> row id
+	refused int               // rows that memd would not take
+}
+
+// startDaemon serves a new store in dir.
+func startDaemon(dir string, budgets configs.Budgets) (*daemon, error) {
+	d, err := bench.Serve(dir, budgets)
+	if err != nil {
+		return nil, err
+	}
+	return &daemon{Daemon: d, rows: map[string]string{}}, nil
+}
+
+func (d *daemon) close() error { return d.Close() }
+
+// namespace is where the rows of a group live.
+func namespace(group string) string { return "bench/" + group }
+
+// load remembers the rows as short-term memories, in their order.
+func (d *daemon) load(ctx context.Context, rows []row) error {
+	for _, r := range rows {
+		reply, err := d.Client.Remember(ctx, memd.Remember{
+			Summary: r.Text, Namespace: namespace(r.Group), SessionID: string(r.Session),
+		})
+		switch {
+		case err != nil && memd.CodeOf(err) == memd.CodeSecretDetected:
+			d.refused++
+			continue
+		case err != nil:
+			return fmt.Errorf("remember row %s: %w", r.ID, err)
+		case reply.Value.Deduplicated || reply.Value.ID == "":
+			return fmt.Errorf("row %s was not written as a row of its own", r.ID)
+		}
+		d.rows[reply.Value.ID] = r.ID
+	}
+	return d.allShort(ctx, len(d.rows))
+}
+
+// allShort checks that every row still stands in the short tier.
+func (d *daemon) allShort(ctx context.Context, want int) error {
+	stats, err := d.Client.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tier := range stats.Value.Tiers {
+		if tier.Tier == memd.Short && tier.Rows != want {
+			return fmt.Errorf("%d rows stand in the short tier, want %d", tier.Rows, want)
+		}
+	}
+	return nil
+}
+
+func (d *daemon) search(ctx context.Context, group, query string, limit int) ([]string, error) {
+	touch := false
+	reply, err := d.Client.Recall(ctx, memd.Query{
+		Query: query, Namespaces: []string{namespace(group)}, Limit: &limit, Touch: &touch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(reply.Value.Degraded) > 0 {
+		return nil, fmt.Errorf("recall without %v", reply.Value.Degraded)
+	}
+	ids := make([]string, 0, len(reply.Value.Results))
+	for _, hit := range reply.Value.Results {
+		ids = append(ids, d.rows[hit.ID])
+	}
+	return ids, nil
+}
