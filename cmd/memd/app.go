@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"memd/api"
+	"memd/configs"
+	"memd/groom"
+	"memd/guard"
+	"memd/internal/dirlock"
+	"memd/recall"
+	"memd/store"
+	"memd/tiers"
+)
+
+// app is an open store in a data folder that this process owns.
+type app struct {
+	cfg   *configs.Loaded
+	log   *slog.Logger
+	lock  *dirlock.Lock
+	store *store.Set
+}
+
+// openApp takes the data folder and opens what is in it. The caller must close
+// the app.
+func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger) (*app, error) {
+	lock, err := dirlock.Acquire(ctx, cfg.Dir, 0, dirlock.Options{AllowNetworkFS: cfg.AllowNetworkFS})
+	if err != nil {
+		return nil, err
+	}
+	if w := lock.Warning(); w != "" {
+		log.Warn("data folder", "warning", w)
+	}
+	set, err := store.Open(ctx, store.Options{Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return &app{cfg: cfg, log: log, lock: lock, store: set}, nil
+}
+
+// server wires the parts over the store. Without tokens it answers this
+// process alone.
+func (a *app) server(tokens *guard.Tokens) *api.Server {
+	return api.New(api.Options{
+		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners),
+		Recall:   recall.New(a.store, a.log),
+		Groom:    groom.New(a.store, a.log),
+		Store:    a.store,
+		Tokens:   tokens,
+		Hosts:    a.cfg.HostNames(),
+		AuthNone: a.cfg.Auth == configs.AuthNone,
+		Version:  thisBuild().Version,
+		Log:      a.log,
+		Now:      time.Now,
+	})
+}
+
+// close lets go of everything, the folder last.
+func (a *app) close() error {
+	return errors.Join(a.store.Close(), a.lock.Release())
+}

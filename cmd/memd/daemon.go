@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"memd"
+	"memd/api"
+	"memd/configs"
+	"memd/guard"
+	"memd/internal/dirlock"
+)
+
+// flushEvery is how often counted accesses are written. They are advice; what
+// a crash takes is at most this much of them.
+const flushEvery = 5 * time.Second
+
+// serve runs the daemon until ctx is done, or something it needs fails. Every
+// goroutine it starts has ended, and the socket is gone, when it returns.
+func (a *app) serve(ctx context.Context) error {
+	tokens, err := guard.Open(a.cfg.Dir, a.log)
+	if err != nil {
+		return err
+	}
+	listeners, err := a.listen()
+	if err != nil {
+		return err
+	}
+	ready := []any{"socket", listeners[0].Addr().String()}
+	if len(listeners) > 1 {
+		ready = append(ready, "tcp", listeners[1].Addr().String(), "tls", a.cfg.TLS.Cert != "")
+	}
+	a.log.Info("memd listens", append(ready, "dir", a.cfg.Dir, "version", thisBuild().Version)...)
+
+	loops, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { a.flush(loops) })
+	err = a.server(tokens).Serve(ctx, listeners...)
+	stop()
+	running.Wait()
+	if err == nil {
+		a.log.Info("memd ends")
+	}
+	return err
+}
+
+// listen opens the socket and, unless it is off, the TCP address. Serving
+// closes them; where one cannot be opened none stays open.
+func (a *app) listen() ([]net.Listener, error) {
+	unix, err := api.ListenUnix(filepath.Join(a.cfg.Dir, dirlock.SocketName))
+	if err != nil {
+		return nil, err
+	}
+	if a.cfg.Listen == configs.ListenOff {
+		return []net.Listener{unix}, nil
+	}
+	tcp, err := a.listenTCP()
+	if err != nil {
+		return nil, errors.Join(err, unix.Close())
+	}
+	return []net.Listener{unix, tcp}, nil
+}
+
+func (a *app) listenTCP() (net.Listener, error) {
+	var pair tls.Certificate
+	secured := a.cfg.TLS.Cert != ""
+	if secured {
+		var err error
+		if pair, err = tls.LoadX509KeyPair(a.cfg.TLS.Cert, a.cfg.TLS.Key); err != nil {
+			return nil, &memd.Error{
+				Code: memd.CodeInvalidRequest, Field: "tls.cert", Err: err,
+				Message: "tls.cert and tls.key cannot be used", Hint: "both are PEM files, and the key is the certificate's",
+			}
+		}
+	}
+	l, err := api.ListenTCP(a.cfg.Listen)
+	if err != nil || !secured {
+		return l, err
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+}
+
+// flush writes counted accesses until ctx is done; the rest is written when
+// the store closes.
+func (a *app) flush(ctx context.Context) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := a.store.FlushAccess(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("accesses not written", "error", err)
+			}
+		}
+	}
+}

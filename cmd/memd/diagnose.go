@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memd"
+)
+
+// exitError ends the run with a code and without a word: what there was to
+// say has been printed.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// usage makes err, found while the command line was read, a usage error.
+func usage(cmd *cobra.Command, err error) error {
+	if _, ok := errors.AsType[*memd.Error](err); ok {
+		return err
+	}
+	e := memd.Errorf(memd.CodeInvalidRequest, "%s", strings.TrimSpace(err.Error()))
+	if strings.HasPrefix(e.Message, "unknown shorthand flag") {
+		return e.WithHint("put -- before a text that begins with a dash: %s -- TEXT", cmd.CommandPath())
+	}
+	return e.WithHint("`%s --help` shows how it is used", cmd.CommandPath())
+}
+
+// usagef is a usage error with the way out as its hint.
+func usagef(hint, format string, args ...any) error {
+	return memd.Errorf(memd.CodeInvalidRequest, format, args...).WithHint("%s", hint)
+}
+
+// diagnose prints what went wrong, for people and on stderr, and returns the
+// exit code.
+func (c *cli) diagnose(err error) int {
+	if err == nil {
+		return memd.ExitDone
+	}
+	if code, ok := errors.AsType[exitError](err); ok {
+		return int(code)
+	}
+	fmt.Fprintf(c.errs, "memd: %s\n", plain(errorText(err)))
+	if e, ok := errors.AsType[*memd.Error](err); ok && e.Hint != "" {
+		fmt.Fprintf(c.errs, "hint: %s\n", plain(e.Hint))
+	}
+	return memd.CodeOf(err).Statuses().Exit
+}
+
+// errorText is an error without its code: what it says, and its cause.
+func errorText(err error) string {
+	e, ok := errors.AsType[*memd.Error](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case e.Err != nil:
+		return e.Message + ": " + e.Err.Error()
+	}
+	return e.Message
+}

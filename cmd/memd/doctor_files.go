@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"memd"
+	"memd/store"
+)
+
+// looseFiles names what in the data folder others than its owner may open. A
+// folder that is not there is nobody's.
+func looseFiles(dir string) ([]store.Finding, error) {
+	var found []store.Finding
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if entry.IsDir() {
+			want = 0o700
+		}
+		if perm := info.Mode().Perm(); entry.Type() != fs.ModeSymlink && perm&0o077 != 0 {
+			found = append(found, store.Finding{
+				Check:  "mode",
+				Detail: fmt.Sprintf("%s has mode %04o", path, perm),
+				Fix:    fmt.Sprintf("chmod %04o '%s'", want, path),
+			})
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) { // also of a file that just went away
+		err = nil
+	}
+	return found, err
+}
+
+// beforeMemd is a time at which no memd ran.
+var beforeMemd = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// wrongClock compares the clock with the calendar and with the newest rows:
+// under a clock set back new rows sort below old ones and nothing expires.
+func wrongClock(now time.Time, newest []memd.Memory) []store.Finding {
+	const fix = "set the clock (NTP), then start memd again"
+	if now.Before(beforeMemd) {
+		return []store.Finding{{Check: "clock", Detail: "the clock shows " + memd.At(now).String(), Fix: fix}}
+	}
+	for _, m := range newest {
+		if m.CreatedAt.After(now) {
+			return []store.Finding{{
+				Check: "clock", Fix: fix,
+				Detail: fmt.Sprintf("the clock shows %s, but %s was written at %s", memd.At(now), m.ID, m.CreatedAt),
+			}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"memd"
+	"memd/api/client"
+	"memd/groom"
+)
+
+func (c *cli) groom() *cobra.Command {
+	var opts groom.Options
+	var reports bool
+	cmd := &cobra.Command{
+		Use:               "groom",
+		Short:             "Keep the store in order now",
+		Example:           "  memd groom --dry-run\n  memd groom --light",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd, func(m *memory) error {
+				if reports {
+					reply, err := m.GroomReports(cmd.Context())
+					return show(c, reply, err, pastRuns)
+				}
+				reply, err := m.Groom(cmd.Context(), opts)
+				if err := show(c, reply, err, groomed); err != nil {
+					return err
+				}
+				for _, p := range reply.Value.Passes {
+					if p.Error != "" {
+						return memd.Errorf(memd.Code(p.Error), "the pass %s failed", p.Name).WithHint("memd doctor")
+					}
+				}
+				return nil
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&opts.DryRun, "dry-run", false, "only say what a run would change")
+	flags.BoolVar(&opts.Force, "force", false, "lift the cap on what one run may judge away")
+	flags.BoolVar(&opts.Light, "light", false, "only what belongs into every hour: expiry, access counts, space")
+	flags.BoolVar(&reports, "reports", false, "show the last runs in place of a new one")
+	for _, other := range []string{"dry-run", "force", "light"} {
+		cmd.MarkFlagsMutuallyExclusive("reports", other)
+	}
+	return cmd
+}
+
+// groomed shows one run as a table of its passes.
+func groomed(w io.Writer, r groom.Report) {
+	kind := "full"
+	if r.Light {
+		kind = "light"
+	}
+	if r.DryRun {
+		kind += ", dry run: nothing was changed"
+	}
+	fmt.Fprintf(w, "%s (%s)\n", r.StartedAt, kind)
+	lines := [][]string{{"PASS", "PLANNED", "CHANGED", "SKIPPED", "MS", ""}}
+	for _, p := range r.Passes {
+		remark := p.Error
+		if p.Capped {
+			remark = "capped " + remark
+		}
+		lines = append(lines, []string{
+			p.Name, fmt.Sprint(p.Planned), fmt.Sprint(p.Changed), fmt.Sprint(p.Skipped), fmt.Sprintf("%.1f", p.MS), remark,
+		})
+	}
+	table(w, lines...)
+}
+
+func pastRuns(w io.Writer, past client.GroomReports) {
+	if len(past.Reports) == 0 {
+		fmt.Fprintln(w, "none")
+	}
+	for _, r := range past.Reports {
+		groomed(w, r)
+	}
+}

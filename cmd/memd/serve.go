@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) serve() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon",
+		Long: `Run the daemon: on the unix socket memd.sock of the data folder, and on a
+loopback TCP address with the token in the file named token there.
+
+The first SIGINT, SIGTERM or SIGHUP lets running requests end; a second one ends
+the daemon at once, which the store survives too.`,
+		Example:           "  memd serve\n  memd serve --dir /srv/memd --listen off",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load()
+			if err != nil {
+				return err
+			}
+			log := c.logger(cfg, slog.LevelDebug)
+			for _, w := range cfg.Warnings {
+				log.Warn("configuration", "warning", w)
+			}
+			ctx, stop := untilSignal(cmd.Context(), log)
+			defer stop()
+			a, err := openApp(ctx, cfg, log)
+			if err != nil {
+				return err
+			}
+			return errors.Join(a.serve(ctx), a.close())
+		},
+	}
+	cmd.Flags().Var(setting{c.settings, "listen", "string"}, "listen", `TCP address, or "off" (MEMD_LISTEN; default 127.0.0.1:6363)`)
+	return cmd
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"memd/store"
+)
+
+func (c *cli) stats() *cobra.Command {
+	return &cobra.Command{
+		Use:               "stats",
+		Short:             "Show rows, bytes and budgets",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd, func(m *memory) error {
+				reply, err := m.Stats(cmd.Context())
+				return show(c, reply, err, statistics)
+			})
+		},
+	}
+}
+
+func statistics(w io.Writer, s store.Stats) {
+	tiers := [][]string{{"TIER", "ROWS", "CHARACTERS"}}
+	for _, t := range s.Tiers {
+		tiers = append(tiers, []string{string(t.Tier), fmt.Sprint(t.Rows), fmt.Sprint(t.Chars)})
+	}
+	table(w, tiers...)
+	fmt.Fprintln(w)
+	files := [][]string{{"DATABASE", "ROWS", "USED", "FREE", "WAL"}}
+	for _, f := range s.Databases {
+		files = append(files, []string{f.File, fmt.Sprint(f.Rows), fmt.Sprint(f.UsedBytes), fmt.Sprint(f.FreeBytes), fmt.Sprint(f.WALBytes)})
+	}
+	table(w, files...)
+	fmt.Fprintln(w)
+	budgets := [][]string{{"BUDGET", "USED", "LIMIT"}}
+	for _, b := range s.Budgets {
+		used := "-"
+		if b.Used != nil {
+			used = fmt.Sprint(*b.Used)
+		}
+		budgets = append(budgets, []string{b.Budget, used, b.Limit})
+	}
+	table(w, budgets...)
+	fmt.Fprintln(w)
+	groomed := s.LastGroomAt
+	if groomed == "" {
+		groomed = "never"
+	}
+	table(w,
+		[]string{"keys", fmt.Sprint(s.Heads)},
+		[]string{"embedder", fmt.Sprintf("%s (%s), %d vectors, %d pending", s.Embedder.Name, s.Embedder.Backend, s.Embedder.Vectors, s.Embedder.Pending)},
+		[]string{"writes queued", fmt.Sprint(s.QueueDepth)},
+		[]string{"rollover deferred", fmt.Sprint(s.RolloverDeferred)},
+		[]string{"last groomed", groomed},
+		[]string{"schema", s.SchemaVersion},
+		[]string{"open since", s.StartedAt.String()},
+	)
+}

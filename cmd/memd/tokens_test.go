@@ -1,0 +1,127 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memd"
+)
+
+// adminToken reads the token that the daemon's first start wrote.
+func (b *box) adminToken() string {
+	b.t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.dir, "token"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+func TestTokens(t *testing.T) {
+	b := newBox(t)
+	early := b.field("token", "token", "new", "early", "--role", "write") // before any daemon
+	d := b.serve()
+	expect := func(what string, want int, method, path, token, body string) {
+		t.Helper()
+		if got := d.overTCP(method, path, token, body); got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
+	}
+	const remember = `{"summary":"over TCP"}`
+	expect("no token", http.StatusUnauthorized, "POST", "/v1/remember", "", remember)
+	expect("health without a token", http.StatusOK, "GET", "/healthz", "", "")
+	expect("the token file", http.StatusCreated, "POST", "/v1/remember", b.adminToken(), remember)
+	expect("a token from before the start", http.StatusOK, "POST", "/v1/remember", early, remember)
+
+	reader := b.field("token", "token", "new", "reader", "--role", "read")
+	expect("a new token, at once", http.StatusOK, "GET", "/v1/memories", reader, "")
+	expect("a reader's write", http.StatusForbidden, "POST", "/v1/remember", reader, remember)
+
+	narrow := b.field("token", "token", "new", "narrow", "--role", "write", "--namespace", "project/memd", "--namespace", "user")
+	expect("its namespace", http.StatusOK, "GET", "/v1/memories?namespace=user", narrow, "")
+	expect("another's", http.StatusForbidden, "GET", "/v1/memories?namespace=default", narrow, "")
+
+	if r := b.run("token", "list", "--json"); strings.Contains(r.out, reader) || !strings.Contains(r.out, `"narrow"`) {
+		t.Errorf("the list: %s", r.out)
+	}
+	if out := b.must("token", "list", "--json"); !strings.Contains(out, `"name":"early","role":"write","namespaces":["*"],"access":[]`) || strings.Contains(out, "null") {
+		t.Errorf("the list: %s", out)
+	}
+	if out := b.must("token", "list"); !strings.Contains(out, "all") || strings.Contains(out, "*") {
+		t.Errorf("the list for people: %s", out)
+	}
+	b.must("token", "revoke", "reader")
+	expect("a revoked token", http.StatusUnauthorized, "GET", "/v1/memories", reader, "")
+	d.stop()
+	if strings.Contains(d.log.String(), early) || strings.Contains(d.log.String(), b.adminToken()) {
+		t.Error("the log holds a token")
+	}
+}
+
+func TestTLS(t *testing.T) {
+	b := newBox(t)
+	cert, key := certificate(t)
+	r := b.run("serve", "--listen", "0.0.0.0:0")
+	if r.code != memd.ExitUsage || !strings.Contains(r.err, "--listen") {
+		t.Errorf("beyond loopback without TLS: exit code %d: %s", r.code, r.err)
+	}
+	b.env = append(b.env, "MEMD_TLS_CERT="+cert, "MEMD_TLS_KEY="+key)
+	d := b.serve()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	res, err := client.Get("https://" + d.tcp + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	client.CloseIdleConnections()
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("over TLS: %d", res.StatusCode)
+	}
+	d.stop()
+	if err := os.WriteFile(cert, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.run("serve"); r.code != memd.ExitUsage || !strings.Contains(r.err, "tls.cert") {
+		t.Errorf("a broken certificate: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// certificate makes a self-signed one for 127.0.0.1.
+func certificate(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", private)
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// private does nothing where there is no umask.
+func private() {}
