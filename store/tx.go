@@ -110,15 +110,21 @@ func get(ctx context.Context, c *conn, id string) (memd.Memory, bool, error) {
 	return memd.Memory{}, false, nil
 }
 
+// HasContent reports whether the long or the short tier of a namespace may hold
+// content equal to hash: mostly not, and asking so costs a fraction of looking
+// for the rows.
+func (tx *Tx) HasContent(namespace, hash string) (bool, error) {
+	var has bool
+	err := tx.conn.row(tx.ctx, `SELECT EXISTS (SELECT 1 FROM long INDEXED BY long_hash
+ WHERE namespace = ?1 AND substr(content_hash, 8, 16) = substr(?2, 8, 16))
+ OR EXISTS (SELECT 1 FROM short INDEXED BY short_hash
+ WHERE namespace = ?1 AND substr(content_hash, 8, 16) = substr(?2, 8, 16))`, []any{namespace, hash}, &has)
+	return has, fail("look for equal content", err)
+}
+
 // FindContent returns the live rows of tier t in a namespace whose content is
 // equal to hash, newest first; of the long tier the heads alone.
 func (tx *Tx) FindContent(t memd.Tier, namespace, hash string) ([]memd.Memory, error) {
-	var twins bool // mostly none: asked first, since whole rows cost more to ask for
-	err := tx.conn.row(tx.ctx, on(t, `SELECT EXISTS (SELECT 1 FROM {t} INDEXED BY {t}_hash
- WHERE namespace = ? AND substr(content_hash, 8, 16) = substr(?, 8, 16))`), []any{namespace, hash}, &twins)
-	if err != nil || !twins {
-		return nil, fail("look for equal content", err)
-	}
 	// Left to itself SQLite reads the whole namespace, to save the sorting.
 	query := `SELECT ` + fullColumns + ` FROM {t} INDEXED BY {t}_hash
  WHERE {t}.namespace = ? AND substr({t}.content_hash, 8, 16) = substr(?, 8, 16) AND {t}.content_hash = ?`
@@ -127,7 +133,7 @@ func (tx *Tx) FindContent(t memd.Tier, namespace, hash string) ([]memd.Memory, e
  WHERE h.namespace = long.namespace AND h.memory_key = long.memory_key AND h.id = long.id)`
 	}
 	var found []memd.Memory
-	err = tx.conn.each(tx.ctx, on(t, query+` ORDER BY {t}.id DESC`), []any{namespace, hash, hash}, collect(t, true, &found))
+	err := tx.conn.each(tx.ctx, on(t, query+` ORDER BY {t}.id DESC`), []any{namespace, hash, hash}, collect(t, true, &found))
 	return found, fail("look for equal content", err)
 }
 

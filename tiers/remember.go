@@ -25,30 +25,8 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 	}
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
-		twin, found, err := twinOf(tx, c, m, memd.Long, now)
-		if err != nil {
+		if done, err := s.knownAlready(tx, c, m, req, &out, now); done || err != nil {
 			return err
-		}
-		if found {
-			out = s.shown(twin, now)
-			out.Deduplicated, out.DuplicateOf = true, twin.ID
-			return nil
-		}
-		twin, found, err = twinOf(tx, c, m, memd.Short, now)
-		if err != nil {
-			return err
-		}
-		if found {
-			refresh(&twin, m, now)
-			out = s.shown(twin, now)
-			out.Deduplicated = true
-			if req.Importance != nil && *req.Importance != twin.Importance || req.Tags != nil && !sameSet(m.Tags, twin.Tags) {
-				out.Warnings = []string{"the row that stands keeps its importance and tags; patch it to change them"}
-			}
-			if err := tx.UpdateMeta(&twin); err != nil {
-				return err
-			}
-			return tx.Audit(s.entry(c, "remember_again", &twin, now))
 		}
 		if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
 			return err
@@ -61,6 +39,38 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 		return tx.Audit(s.entry(c, "remember", m, now))
 	})
 	return out, err
+}
+
+// knownAlready answers the write of m, in out, if its content stands: in the
+// long tier, which is left alone, or in the short tier, which then says it
+// again.
+func (s *Service) knownAlready(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Remember, out *memd.Written, now memd.Time) (bool, error) {
+	if has, err := tx.HasContent(m.Namespace, m.ContentHash); !has || err != nil {
+		return false, err
+	}
+	twin, found, err := twinOf(tx, c, m, memd.Long, now)
+	if err != nil {
+		return false, err
+	}
+	if found {
+		*out = s.shown(twin, now)
+		out.Deduplicated, out.DuplicateOf = true, twin.ID
+		return true, nil
+	}
+	twin, found, err = twinOf(tx, c, m, memd.Short, now)
+	if err != nil || !found {
+		return false, err
+	}
+	refresh(&twin, m, now)
+	*out = s.shown(twin, now)
+	out.Deduplicated = true
+	if req.Importance != nil && *req.Importance != twin.Importance || req.Tags != nil && !sameSet(m.Tags, twin.Tags) {
+		out.Warnings = []string{"the row that stands keeps its importance and tags; patch it to change them"}
+	}
+	if err := tx.UpdateMeta(&twin); err != nil {
+		return false, err
+	}
+	return true, tx.Audit(s.entry(c, "remember_again", &twin, now))
 }
 
 // shortRow validates a request and makes the row it asks for.
