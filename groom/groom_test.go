@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"memd"
 	"memd/groom"
+	"memd/internal/memtest"
 	"memd/tiers"
 )
 
@@ -297,14 +297,13 @@ func (h *house) files(words []string) map[string]string {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path)
-		content = bytes.ToLower(content)
+		content := bytes.ToLower(memtest.ReadFile(h.t, path))
 		for _, word := range words {
 			if bytes.Contains(content, []byte(strings.ToLower(word))) {
 				found[word] = entry.Name()
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		h.t.Fatal(err)

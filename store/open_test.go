@@ -248,9 +248,7 @@ func TestOpenFileModes(t *testing.T) {
 	// What a crash left behind, opened up by a careless copy.
 	beside := map[string][]byte{}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if beside[suffix], err = os.ReadFile(path + suffix); err != nil {
-			t.Fatal(err)
-		}
+		beside[suffix] = memtest.ReadFile(t, path+suffix)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ package memtest
 
 import (
 	"context"
+	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -71,4 +72,16 @@ func Store(t testing.TB, dir string, clock *Clock, edit func(*configs.Budgets)) 
 		}
 	})
 	return s
+}
+
+// ReadFile returns the bytes of a file that a store may have open. Another
+// process reads it: a process that closes any descriptor of a database file
+// loses the locks that SQLite in C holds on it.
+func ReadFile(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := exec.Command("cat", "--", path).Output()
+	if err != nil {
+		t.Fatalf("read %s: %v", path, err)
+	}
+	return content
 }
