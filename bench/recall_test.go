@@ -115,15 +115,18 @@ func matchAny(question string) string {
 }
 
 // bareSearch returns a function that runs the bare keyword query, the way
-// SQLite does it by itself, on the database at path.
+// SQLite does it by itself on memd's own driver, on the database at path.
 func bareSearch(b *testing.B, path string) func(match string) error {
 	b.Helper()
 	file := url.URL{Path: path}
-	db, err := sql.Open("sqlite", "file:"+file.EscapedPath()+"?mode=ro&_pragma=cache_size(-4096)")
+	db, err := sql.Open(sql.Drivers()[0], "file:"+file.EscapedPath()+"?mode=ro")
 	if err != nil {
 		b.Fatal(err)
 	}
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(1) // which keeps its pragmas
+	if _, err := db.Exec(`PRAGMA cache_size = -4096`); err != nil {
+		b.Fatal(err)
+	}
 	bare, err := db.Prepare(`SELECT rowid FROM short_fts WHERE short_fts MATCH ? ORDER BY rank LIMIT 50`)
 	if err != nil {
 		b.Fatal(err)

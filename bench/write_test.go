@@ -135,17 +135,20 @@ type table struct {
 	rows    [][]any
 }
 
-// openRaw opens the database in dir past memd, with the pragmas of its writer.
+// openRaw opens the database in dir past memd, on the same driver and with the
+// pragmas of its writer.
 func openRaw(b *testing.B, dir string) *sql.DB {
 	b.Helper()
 	file := url.URL{Path: filepath.Join(dir, store.ActiveName)}
-	db, err := sql.Open("sqlite", "file:"+file.EscapedPath()+"?_pragma=busy_timeout(5000)&_pragma=cache_size(-4096)"+
-		"&_pragma=temp_store(MEMORY)&_pragma=synchronous(FULL)&_pragma=secure_delete(ON)"+
-		"&_pragma=journal_size_limit(4194304)&_pragma=recursive_triggers(ON)&_txlock=immediate")
+	db, err := sql.Open(sql.Drivers()[0], "file:"+file.EscapedPath()+"?_txlock=immediate")
 	if err != nil {
 		b.Fatal(err)
 	}
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(1) // which keeps its pragmas
+	if _, err := db.ExecContext(b.Context(), `PRAGMA busy_timeout = 5000; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;
+PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 4194304; PRAGMA recursive_triggers = ON`); err != nil {
+		b.Fatal(err)
+	}
 	return db
 }
 

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
-
-	_ "modernc.org/sqlite"
 )
 
 // fts is SQLite's own ranking, bm25() of an FTS5 table, over the same rows.
@@ -17,9 +15,9 @@ type fts struct {
 	prepare func(string) string // applied to rows and queries alike
 }
 
-// openFTS indexes rows in a new database in dir.
+// openFTS indexes rows in a new database in dir, on the driver that memd runs on.
 func openFTS(ctx context.Context, dir, tokenizer string, prepare func(string) string, rows []row) (*fts, error) {
-	db, err := sql.Open("sqlite", filepath.Join(dir, "fts.db"))
+	db, err := sql.Open(sql.Drivers()[0], filepath.Join(dir, "fts.db"))
 	if err != nil {
 		return nil, err
 	}
