@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"runtime/debug"
 	"strings"
 )
 
@@ -11,14 +10,9 @@ import (
 
 const (
 	QueueLen    = queueLen
-	SQLitePin   = sqlitePin
-	LibcPin     = libcPin
 	MaxLogged   = maxLogged
 	MaxBuffered = maxBuffered
 )
-
-// CheckPins runs the check of the driver's build.
-func CheckPins(info *debug.BuildInfo) error { return checkPins(info) }
 
 // Explainer tells what statements a connection has compiled so far, and how
 // SQLite would run one.
