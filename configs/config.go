@@ -24,7 +24,8 @@ type Config struct {
 	// Owners maps a kind to the owner its memories get when they name none.
 	Owners map[string]string `yaml:"owners"`
 
-	Groom Groom `yaml:"groom"`
+	Groom  Groom  `yaml:"groom"`
+	Backup Backup `yaml:"backup"`
 
 	// AllowNetworkFS accepts a data folder on a network file system.
 	AllowNetworkFS bool `yaml:"allow_network_fs"`
@@ -53,6 +54,12 @@ type Groom struct {
 	CheckURLs bool   `yaml:"check_urls"`
 }
 
+// Backup says how backups are kept.
+type Backup struct {
+	// Keep is how many the folder backups/ keeps, the newest; 0 keeps every one.
+	Keep int `yaml:"keep"`
+}
+
 // Values of Config.Auth and Config.Listen.
 const (
 	AuthToken = "token"
@@ -71,6 +78,7 @@ func Defaults() Config {
 		Roots:   map[string]string{},
 		Owners:  map[string]string{},
 		Groom:   Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
+		Backup:  Backup{Keep: 7},
 	}
 }
 

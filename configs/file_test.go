@@ -54,6 +54,7 @@ func TestFileErrorsNameFileLineAndKey(t *testing.T) {
 		{"bad auth", "auth: basic\n", "1: auth: is neither token nor none"},
 		{"bad level", "log: {level: INFO}\n", `1: log.level: "INFO" is none of`},
 		{"bad format", "log: {format: xml}\n", `1: log.format: "xml" is neither`},
+		{"negative keep", "backup: {keep: -1}\n", `1: backup.keep: -1 is less than 0`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.text)

@@ -41,7 +41,7 @@ func problemf(key, format string, args ...any) *problem {
 func (c Config) problem() *problem {
 	for _, check := range []func() *problem{
 		c.listenProblem, c.hostsProblem, c.tlsProblem, c.logProblem, c.Budgets.problem,
-		c.rootsProblem, c.ownersProblem, c.groomProblem,
+		c.rootsProblem, c.ownersProblem, c.groomProblem, c.backupProblem,
 	} {
 		if p := check(); p != nil {
 			return p
@@ -228,6 +228,13 @@ func (c Config) groomProblem() *problem {
 		if len(fields) != 5 || slices.ContainsFunc(fields, func(f string) bool { return !sound(f) }) {
 			return problemf(s.key, "%.80q is no schedule of five fields such as 0 3 * * 0", s.text)
 		}
+	}
+	return nil
+}
+
+func (c Config) backupProblem() *problem {
+	if c.Backup.Keep < 0 {
+		return problemf("backup.keep", "%d is less than 0", c.Backup.Keep)
 	}
 	return nil
 }
