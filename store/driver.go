@@ -17,6 +17,7 @@ import (
 
 // SQLite result codes (sqlite.org/rescode.html).
 const (
+	codeSQL      = 1 // such as no such table
 	codeBusy     = 5
 	codeLocked   = 6
 	codeNoMem    = 7

@@ -88,3 +88,15 @@ func (s *Set) Buffered() int {
 	defer s.accesses.mu.Unlock()
 	return len(s.accesses.seen)
 }
+
+// WithSteps returns a context under which each half-step of a backup or a
+// restore is told to listen.
+func WithSteps(ctx context.Context, listen func(step string)) context.Context {
+	return context.WithValue(ctx, stepKey{}, listen)
+}
+
+// SetFreeSpace makes every disk have n bytes left.
+func (s *Set) SetFreeSpace(n int64) { s.free = func(string) (int64, error) { return n, nil } }
+
+// Unfinished is how the folder of an unfinished backup of dir begins.
+func Unfinished(dir string) string { return unfinished(dir) }

@@ -12,7 +12,7 @@ import (
 )
 
 // openBare opens a store that the test closes, in a state no check would pass.
-func openBare(t *testing.T, dir string) *store.Set {
+func openBare(t testing.TB, dir string) *store.Set {
 	t.Helper()
 	s, err := store.Open(context.Background(), store.Options{Dir: dir, Budgets: configs.DefaultBudgets()})
 	if err != nil {
@@ -84,7 +84,7 @@ func TestReplacedDatabaseStaysWhole(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

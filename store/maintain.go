@@ -114,34 +114,39 @@ func (s *Set) Settle(ctx context.Context, merge bool) (freed int64, err error) {
 	// Half done it would leave the writer's settings, and the index, half done.
 	ctx = context.WithoutCancel(ctx)
 	err = s.writer.alone(ctx, func(c *conn) error {
-		if merge {
-			for _, t := range indexed {
-				if _, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('optimize')`)); err != nil {
-					return fail("merge the keyword index", err)
-				}
-			}
-		}
-		before, err := pages(ctx, c)
-		if err != nil {
-			return err
-		}
-		ignore := func(*sql.Rows) error { return nil }
-		if err := c.each(ctx, `PRAGMA incremental_vacuum`, nil, ignore); err != nil {
-			return fail("give free pages back", err)
-		}
-		after, err := pages(ctx, c)
-		if err != nil {
-			return err
-		}
-		freed = before - after
-		// Writes wait meanwhile, so it waits for readers only briefly.
-		if err := c.each(ctx, `PRAGMA busy_timeout = 250`, nil, ignore); err != nil {
-			return fail("empty the write-ahead log", err)
-		}
-		err = c.each(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, ignore)
-		return fail("empty the write-ahead log", errors.Join(err, c.each(ctx, `PRAGMA busy_timeout = 5000`, nil, ignore)))
+		freed, err = settle(ctx, c, merge)
+		return err
 	})
 	return freed, err
+}
+
+// settle is Settle on the one connection that writes.
+func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
+	if merge {
+		for _, t := range indexed {
+			if _, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('optimize')`)); err != nil {
+				return 0, fail("merge the keyword index", err)
+			}
+		}
+	}
+	before, err := pages(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	ignore := func(*sql.Rows) error { return nil }
+	if err := c.each(ctx, `PRAGMA incremental_vacuum`, nil, ignore); err != nil {
+		return 0, fail("give free pages back", err)
+	}
+	after, err := pages(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	// Writes wait meanwhile, so it waits for readers only briefly.
+	if err := c.each(ctx, `PRAGMA busy_timeout = 250`, nil, ignore); err != nil {
+		return 0, fail("empty the write-ahead log", err)
+	}
+	err = c.each(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, ignore)
+	return before - after, fail("empty the write-ahead log", errors.Join(err, c.each(ctx, `PRAGMA busy_timeout = 5000`, nil, ignore)))
 }
 
 // pages is the size of a database in bytes.

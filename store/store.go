@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"memd"
@@ -24,6 +25,9 @@ type Options struct {
 	Budgets configs.Budgets
 	Now     func() time.Time
 	Log     *slog.Logger
+
+	Version     string // of this memd, for the manifests of backups
+	KeepBackups int    // how many the default folder keeps; 0 keeps every one
 }
 
 // Set is the databases of one data directory. It is safe for concurrent use.
@@ -38,12 +42,17 @@ type Set struct {
 	opened   time.Time
 
 	cursorKey []byte
+
+	version   string
+	keep      int
+	backingUp sync.Mutex                       // held while a backup is written
+	free      func(path string) (int64, error) // bytes left on a file system
 }
 
 // Open opens the databases of a directory, creating and migrating the active
 // one as needed. A file that is no memd database, or of a newer schema, is
 // refused before a byte of it is changed; no error ever renames or recreates
-// a database. The caller holds the directory's lock and must Close the Set.
+// a database. A restore that was cut short is carried through first. The caller holds the directory's lock and must Close the Set.
 func Open(ctx context.Context, opts Options) (*Set, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -52,6 +61,9 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	path := filepath.Join(opts.Dir, ActiveName)
+	if err := resumeRestore(ctx, opts.Dir); err != nil {
+		return nil, err
+	}
 	if err := identify(ctx, path); err != nil {
 		return nil, err
 	}
@@ -65,7 +77,8 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	if err != nil {
 		return nil, fail("open the database "+path, err)
 	}
-	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now()}
+	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
+		version: opts.Version, keep: opts.KeepBackups, free: freeSpace}
 	f, err := identifyFiles(path)
 	if err != nil {
 		return nil, errors.Join(fail("look at the database file", err), w.close())
@@ -80,9 +93,11 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	return s, nil
 }
 
-// Close flushes buffered accesses, lets queued writes finish and closes every
-// connection.
+// Close waits for a running backup, flushes buffered accesses, lets queued
+// writes finish and closes every connection.
 func (s *Set) Close() error {
+	s.backingUp.Lock()
+	defer s.backingUp.Unlock()
 	err := s.FlushAccess(context.Background())
 	// The last connection to close folds the log into the file, which one that
 	// only reads cannot.

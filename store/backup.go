@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"memd"
+	"memd/internal/atomicfile"
+	"memd/migrations"
+)
+
+// BackupDir is the folder below the data directory where backups go by
+// default, and what a restore replaced.
+const BackupDir = "backups"
+
+// Backup is a backup that was made: its folder and what it holds.
+type Backup struct {
+	Path     string   `json:"path"`
+	Manifest Manifest `json:"manifest"`
+}
+
+// Backup writes a consistent copy of every database into a new folder of dest,
+// "" for the default one, in which all but the newest Options.KeepBackups are
+// then removed. It holds every write answered before the call; writes go on
+// meanwhile. One runs at a time, a second is store_busy. Where the disk has
+// too little room nothing is written (budget_exceeded). On any error no backup
+// is left behind.
+func (s *Set) Backup(ctx context.Context, dest string) (Backup, error) {
+	standard := filepath.Join(s.dir, BackupDir)
+	if dest == "" {
+		dest = standard
+	}
+	b, err := s.backup(ctx, filepath.Clean(dest))
+	if err == nil && filepath.Clean(dest) == standard {
+		if err := pruneBackups(standard, s.keep); err != nil {
+			s.log.Warn("old backups not removed", "error", err)
+		}
+	}
+	return b, err
+}
+
+// backup is Backup without the removal of old ones.
+func (s *Set) backup(ctx context.Context, dest string) (Backup, error) {
+	if !s.backingUp.TryLock() {
+		return Backup{}, memd.Errorf(memd.CodeStoreBusy, "another backup is being written").WithHint("try again when it is done")
+	}
+	defer s.backingUp.Unlock()
+	select {
+	case <-s.active.closing:
+		return Backup{}, errClosing
+	default:
+	}
+	if err := s.writer.files.check(); err != nil {
+		return Backup{}, err
+	}
+	if err := s.prepareDest(ctx, dest); err != nil {
+		return Backup{}, err
+	}
+	temp, err := os.MkdirTemp(dest, unfinished(s.dir)+"*")
+	if err != nil {
+		return Backup{}, fail("create a folder in "+dest, err)
+	}
+	b, err := s.fill(ctx, temp)
+	if err == nil {
+		reached(ctx, "backup/rename")
+		b.Path, err = settleName(temp, filepath.Join(dest, backupPrefix+stamp(b.Manifest.CreatedAt)))
+	}
+	if err == nil {
+		reached(ctx, "backup/renamed")
+		return b, fail("write "+dest, atomicfile.SyncDir(dest))
+	}
+	if sqliteCode(err) == codeFull || errors.Is(err, syscall.ENOSPC) {
+		err = memd.Errorf(memd.CodeBudgetExceeded, "the disk of %s became full; no backup was written", dest).WithHint(roomHint)
+	}
+	return Backup{}, errors.Join(fail("write the backup", err), os.RemoveAll(temp))
+}
+
+const roomHint = "free space there, or choose another folder with --to"
+
+// prepareDest makes the folder that backups go to, clears away what a killed
+// backup of this store left in it, and refuses a disk without room.
+func (s *Set) prepareDest(ctx context.Context, dest string) error {
+	if dest != filepath.Join(s.dir, BackupDir) && within(s.dir, dest) {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "to", "%s lies in the data directory", dest).
+			WithHint("leave it out for the default, %s, or choose a folder elsewhere", filepath.Join(s.dir, BackupDir))
+	}
+	if err := os.MkdirAll(dest, 0o700); err != nil {
+		return &memd.Error{Code: memd.CodeInvalidRequest, Field: "to", Message: dest + " cannot be made a folder",
+			Hint: "choose a folder that memd's user may write to", Err: err}
+	}
+	if err := removeUnfinished(dest, s.dir); err != nil {
+		return fail("remove what an earlier backup left", err)
+	}
+	need := int64(1 << 20)
+	err := s.View(ctx, func(v *View) error {
+		for _, c := range v.conns {
+			var used int64
+			if err := c.row(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size
+ FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil, &used); err != nil {
+				return fail("measure the database", err)
+			}
+			need += used + used/8 // and what the write-ahead log grows by meanwhile
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.room(dest, need)
+}
+
+// room refuses to begin what needs more bytes than the disk of folder has.
+func (s *Set) room(folder string, need int64) error {
+	free, err := s.free(folder)
+	if err != nil {
+		return fail("measure the disk of "+folder, err)
+	}
+	if free < need {
+		return memd.Errorf(memd.CodeBudgetExceeded, "this needs %d bytes and the disk of %s has %d free; nothing was written",
+			need, folder, free).WithHint(roomHint)
+	}
+	return nil
+}
+
+// fill copies every database into folder and writes the manifest.
+func (s *Set) fill(ctx context.Context, folder string) (Backup, error) {
+	b := Backup{Manifest: Manifest{Version: s.version, Schema: migrations.Latest, CreatedAt: s.Now(), Files: []BackupFile{}}}
+	for _, p := range s.parts() {
+		name := ActiveName
+		if p.file != "" {
+			name = HistoryDir + "/" + p.file
+		}
+		reached(ctx, "backup/copy")
+		f, err := copyDatabase(ctx, filepath.Join(s.dir, name), folder, name)
+		if err != nil {
+			return b, err
+		}
+		b.Manifest.Files = append(b.Manifest.Files, f)
+	}
+	reached(ctx, "backup/manifest")
+	text, err := json.MarshalIndent(b.Manifest, "", "  ")
+	if err != nil {
+		return b, err
+	}
+	// Also puts the folder on disk.
+	return b, atomicfile.WriteFile(filepath.Join(folder, ManifestName), append(text, '\n'), 0o600)
+}
+
+// copyDatabase writes a copy of the database at path to name below folder and
+// puts it on disk. The copy has no log beside it.
+//
+// It is VACUUM INTO on a connection of its own, and not the online backup API.
+// Measured with eight writers on a database of 9 to 12 MB: VACUUM INTO took 33
+// to 46 ms, and the longest write meanwhile 9 to 14 ms, as without a backup.
+// The backup API took as long where it copied all pages in one step, and 60 to
+// 140 ms in steps of 100 pages, since it begins anew after each commit of
+// another connection and so need not end at all; writes waited up to 36 ms.
+// VACUUM INTO reads one state, takes no free pages along and can be cancelled.
+func copyDatabase(ctx context.Context, path, folder, name string) (f BackupFile, err error) {
+	f.Name = name
+	to := filepath.Join(folder, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return f, err
+	}
+	made, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // SQLite's own would be 0644
+	if err != nil {
+		return f, err
+	}
+	if err := made.Close(); err != nil {
+		return f, err
+	}
+	// What it writes is synced below, once.
+	c, err := connect(ctx, path, "ro", `PRAGMA synchronous = OFF;`)
+	if err != nil {
+		return f, err
+	}
+	_, err = c.exec(ctx, `VACUUM INTO ?`, to)
+	if err = errors.Join(err, c.close()); err != nil {
+		return f, fmt.Errorf("copy %s: %w", name, err)
+	}
+	if c, err = connect(ctx, to, "ro", readerPragmas); err != nil {
+		return f, err
+	}
+	f.Rows, err = countRows(ctx, c)
+	if err = errors.Join(err, c.close()); err != nil {
+		return f, fmt.Errorf("count the rows of %s: %w", name, err)
+	}
+	reached(ctx, "backup/copied")
+	if err := syncFile(to); err != nil {
+		return f, err
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(to)); err != nil {
+		return f, err
+	}
+	f.Size, f.SHA256, err = fingerprint(to)
+	return f, err
+}
+
+// syncFile puts a file that is written on disk. No connection of this process
+// may have it open.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"memd"
+	"memd/store"
+)
+
+// meetDoom is the child: it does what is asked in dir and dies at a step.
+func meetDoom(dir string, words []string) error {
+	doing := store.WithSteps(ctx, func(step string) {
+		fmt.Println(step)
+		if step == words[1] {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	})
+	if words[0] == "restore" {
+		_, err := store.Restore(doing, store.RestoreOptions{Dir: dir, From: words[2]})
+		return err
+	}
+	s, err := open(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Backup(doing, ""); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// die runs a child in dir until it has died at a step, and returns the steps
+// it told of.
+func die(t *testing.T, dir string, words ...string) []string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-store.in="+dir, "-store.doomed="+strings.Join(words, " "))
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if killed := cmd.ProcessState.ExitCode() < 0; killed != (words[1] != "never") {
+		t.Fatalf("%q: %v %s", words, err, errs.String())
+	}
+	return strings.Fields(string(out))
+}
+
+// steps are those that a whole run tells of, in order.
+func steps(t *testing.T, prefix string, words ...string) []string {
+	dir := t.TempDir()
+	b, _, _ := sample(t, dir)
+	told := die(t, dir, append(words, b.Path)...)
+	for _, step := range told {
+		if !strings.HasPrefix(step, prefix) {
+			t.Errorf("%q tells of %q", words, step)
+		}
+	}
+	return told
+}
+
+// Killed at any step a backup leaves the store as it was, and either no backup
+// or a whole one; the next one clears up.
+func TestBackupKilled(t *testing.T) {
+	told := steps(t, "backup/", "backup", "never")
+	if len(told) < 5 {
+		t.Fatalf("too few steps: %q", told)
+	}
+	for _, step := range told {
+		t.Run(filepath.Base(step), func(t *testing.T) {
+			dir := t.TempDir()
+			before, _, _ := sample(t, dir)
+			old := allRows(t, dir)
+			die(t, dir, "backup", step)
+			sound(t, dir)
+			if got := allRows(t, dir); got != old {
+				t.Errorf("the store was changed from\n%s\nto\n%s", old, got)
+			}
+			finished := 0
+			for _, name := range names(t, filepath.Join(dir, store.BackupDir)) {
+				if path := filepath.Join(dir, store.BackupDir, name); strings.HasPrefix(name, "memd-") && path != before.Path {
+					finished++
+					into := t.TempDir()
+					restore(t, into, path)
+					if got := allRows(t, into); got != old {
+						t.Errorf("the backup holds\n%s\nwant\n%s", got, old)
+					}
+				}
+			}
+			if want := map[bool]int{true: 1}[step == "backup/renamed"]; finished != want {
+				t.Errorf("%d backups, want %d", finished, want)
+			}
+			s := openBare(t, dir)
+			backup(t, s)
+			must(t, s.Close())
+			for _, name := range names(t, filepath.Join(dir, store.BackupDir)) {
+				if strings.HasPrefix(name, ".") {
+					t.Errorf("%s is left", name)
+				}
+			}
+		})
+	}
+}
+
+// Killed at any step a restore leaves the old store whole or the new one, as
+// the next start finds out, and whatever was replaced is kept whole.
+func TestRestoreKilled(t *testing.T) {
+	told := steps(t, "restore/", "restore", "never")
+	if len(told) < 12 {
+		t.Fatalf("too few steps: %q", told)
+	}
+	marked := false
+	for _, step := range told {
+		marked = marked || step == "restore/marked"
+		forward := marked
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(step, "restore/"), "/", " "), func(t *testing.T) {
+			dir := t.TempDir()
+			b, _, gone := sample(t, dir)
+			old := allRows(t, dir)
+			// A log that holds the newest row, as a killed daemon leaves it.
+			die(t, dir, "restore", step, b.Path)
+			sound(t, dir)
+			got := allRows(t, dir)
+			if !forward {
+				if got != old {
+					t.Errorf("begun and not more, yet the store holds\n%s\nwant\n%s", got, old)
+				}
+			} else {
+				if strings.Contains(got, gone.ID) && !strings.Contains(got, "a short row") || strings.Contains(got, "written since") {
+					t.Errorf("carried through, the store holds\n%s", got)
+				}
+				kept := ""
+				for _, name := range names(t, filepath.Join(dir, store.BackupDir)) {
+					if strings.HasPrefix(name, "replaced-") {
+						kept = allRows(t, filepath.Join(dir, store.BackupDir, name))
+					}
+				}
+				if kept != old {
+					t.Errorf("what was replaced holds\n%s\nwant\n%s", kept, old)
+				}
+			}
+			for _, name := range names(t, dir) {
+				if strings.HasPrefix(name, "restoring") {
+					t.Errorf("%s is left", name)
+				}
+			}
+			s := openBare(t, dir) // and it is a store like any other
+			put(t, s, row(memd.Short, 77, "after it all"))
+			must(t, s.Close())
+		})
+	}
+}
