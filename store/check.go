@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"memd"
 	"memd/migrations"
@@ -59,7 +60,7 @@ func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
 }
 
 // damaged is what to do about a file that SQLite cannot read whole.
-const damaged = "stop memd, keep a copy of the data directory, and try `sqlite3 agent_memory.db .recover`"
+const damaged = "stop memd and run `memd restore` with the newest backup below backups/; without one, keep a copy of the data directory and try `sqlite3 agent_memory.db .recover`"
 
 func messageOf(err error) string {
 	if e, ok := errors.AsType[*memd.Error](err); ok {
@@ -90,7 +91,7 @@ func checkSchema(ctx context.Context, c *conn, add report) error {
 		return fail("read auto_vacuum", err)
 	}
 	if vacuum != 2 {
-		add("auto_vacuum", "sqlite3 agent_memory.db 'PRAGMA auto_vacuum=2; VACUUM;' while memd is stopped",
+		add("auto_vacuum", mendable,
 			"auto_vacuum is %d, so deleted rows give no space back", vacuum)
 	}
 	return nil
@@ -108,7 +109,11 @@ func checkPages(ctx context.Context, c *conn, add report) error {
 	return fail("check integrity", c.each(ctx, `PRAGMA integrity_check(20)`, nil, func(rows *sql.Rows) error {
 		var line string
 		err := rows.Scan(&line)
-		if err == nil && line != "ok" {
+		switch {
+		case err != nil || line == "ok":
+		case strings.Contains(line, "FTS5 table main."): // made of the rows, and so can be made anew
+			add("index", mendable, "%s", line)
+		default:
 			add("integrity", damaged, "%s", line)
 		}
 		return err
@@ -133,6 +138,9 @@ var invariants = []struct{ check, query string }{
 	{"orphan_outbox", `SELECT memory_id FROM outbox o
  WHERE NOT EXISTS (SELECT 1 FROM short WHERE id = o.memory_id) AND NOT EXISTS (SELECT 1 FROM long WHERE id = o.memory_id)
  AND NOT EXISTS (SELECT 1 FROM archive WHERE id = o.memory_id) LIMIT 20`},
+	{"orphan_reindex", `SELECT 'short ' || rid FROM short_reindex WHERE rid NOT IN (SELECT rid FROM short)
+ UNION ALL SELECT 'long ' || rid FROM long_reindex WHERE rid NOT IN (SELECT rid FROM long)
+ UNION ALL SELECT 'archive ' || rid FROM archive_reindex WHERE rid NOT IN (SELECT rid FROM archive) LIMIT 20`},
 	{"tally", `SELECT t.tier FROM tally t JOIN (
  SELECT 'transient' AS tier, count(*) AS rows, coalesce(sum(length(summary)), 0) AS chars FROM transient
  UNION ALL SELECT 'short', count(*), coalesce(sum(length(summary)), 0) FROM short
@@ -150,7 +158,7 @@ func checkInvariants(ctx context.Context, c *conn, add report) error {
 			var what string
 			err := rows.Scan(&what)
 			if err == nil {
-				add(inv.check, "", "breached by %s", what)
+				add(inv.check, fixOf(inv.check), "breached by %s", what)
 			}
 			return err
 		})
@@ -173,7 +181,7 @@ func (s *Set) checkIndex(ctx context.Context, add report) error {
 			return fail("check the keyword index", err)
 		})
 		if err == errIndex {
-			add("index", fmt.Sprintf(`sqlite3 agent_memory.db "INSERT INTO %s_fts (%s_fts) VALUES ('rebuild')"`, t, t),
+			add("index", mendable,
 				"the keyword index of tier %s does not match its rows", t)
 		} else if err != nil {
 			return err
