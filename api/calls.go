@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"path/filepath"
 
 	"memd"
 	"memd/groom"
@@ -32,6 +33,11 @@ type (
 	}
 
 	groomRequest groom.Options
+
+	// backupRequest says where a backup goes.
+	backupRequest struct {
+		To string `json:"to,omitempty"` // an absolute folder on the daemon's machine; absent: the default
+	}
 
 	groomReports struct {
 		Reports []groom.Report `json:"reports"`
@@ -154,10 +160,17 @@ func (s *Server) doctor(c *call) (diagnosis, error) {
 		// A check that cannot go on is a finding beside those it made until then.
 		s.log.ErrorContext(c.ctx, "check failed", "request_id", requestID(c.ctx), "error", err)
 		findings, err = append(findings, store.Finding{
-			Check: "check", Detail: e.Message, Fix: "the log names the cause; restore a copy of the data folder if it is damaged",
+			Check: "check", Detail: e.Message, Fix: "the log names the cause; `memd restore` brings back a backup if the database is damaged",
 		}), nil
 	}
 	return diagnosis{OK: len(findings) == 0, Findings: listed(findings)}, err
+}
+
+func (s *Server) backup(c *call, in backupRequest) (store.Backup, error) {
+	if in.To != "" && !filepath.IsAbs(in.To) {
+		return store.Backup{}, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "to must be an absolute path on the daemon's machine")
+	}
+	return s.store.Backup(c.ctx, in.To)
 }
 
 // listed is never nil: a list in JSON is [], never null.

@@ -69,5 +69,7 @@ func (s *Server) routes() []route {
 			"Read the use of tiers, databases and budgets", s.stats),
 		plain(get, "/v1/doctor", admin, "doctor",
 			"Look for faults in the databases", s.doctor).taking(quickParam),
+		posting(post, "/v1/backup", admin, "backup",
+			"Write a consistent copy of all databases into a new folder", s.backup).optionalBody(),
 	}
 }

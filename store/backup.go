@@ -20,8 +20,8 @@ const BackupDir = "backups"
 
 // Backup is a backup that was made: its folder and what it holds.
 type Backup struct {
-	Path     string   `json:"path"`
-	Manifest Manifest `json:"manifest"`
+	Path     string         `json:"path"`
+	Manifest BackupManifest `json:"manifest"`
 }
 
 // Backup writes a consistent copy of every database into a new folder of dest,
@@ -129,7 +129,7 @@ func (s *Set) room(folder string, need int64) error {
 
 // fill copies every database into folder and writes the manifest.
 func (s *Set) fill(ctx context.Context, folder string) (Backup, error) {
-	b := Backup{Manifest: Manifest{Version: s.version, Schema: migrations.Latest, CreatedAt: s.Now(), Files: []BackupFile{}}}
+	b := Backup{Manifest: BackupManifest{Version: s.version, Schema: migrations.Latest, CreatedAt: s.Now(), Files: []BackupFile{}}}
 	for _, p := range s.parts() {
 		name := ActiveName
 		if p.file != "" {

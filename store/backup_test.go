@@ -81,7 +81,7 @@ func TestBackupUnderWriters(t *testing.T) {
 // truthful holds a backup's folder against its manifest, and its modes.
 func truthful(t testing.TB, b store.Backup) {
 	t.Helper()
-	var m store.Manifest
+	var m store.BackupManifest
 	text, err := os.ReadFile(filepath.Join(b.Path, store.ManifestName))
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ const ManifestName = "manifest.json"
 // maxManifest bounds a manifest that is read, in bytes.
 const maxManifest = 1 << 20
 
-// Manifest says what a backup holds.
-type Manifest struct {
+// BackupManifest says what a backup holds.
+type BackupManifest struct {
 	Version   string       `json:"memd_version"` // of the memd that wrote it
 	Schema    int64        `json:"schema_version"`
 	CreatedAt memd.Time    `json:"created_at"` // no later than the state it holds
@@ -51,8 +51,8 @@ var historyForm = regexp.MustCompile(`^history/agent_memory-[0-9]{8}T[0-9]{6}Z(-
 
 // readManifest reads the manifest of the backup in folder and refuses one that
 // names what no memd writes.
-func readManifest(folder string) (Manifest, error) {
-	var m Manifest
+func readManifest(folder string) (BackupManifest, error) {
+	var m BackupManifest
 	path := filepath.Join(folder, ManifestName)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxManifest {

@@ -24,11 +24,11 @@ type RestoreOptions struct {
 
 // Restored is what a restore did.
 type Restored struct {
-	Path      string   `json:"path"`      // the backup
-	Replaced  string   `json:"replaced"`  // the folder that keeps what was there, "" where nothing was
-	Forgotten int      `json:"forgotten"` // rows of the backup that were forgotten since, and stay so
-	Manifest  Manifest `json:"manifest"`
-	Warnings  []string `json:"warnings"`
+	Path      string         `json:"path"`      // the backup
+	Replaced  string         `json:"replaced"`  // the folder that keeps what was there, "" where nothing was
+	Forgotten int            `json:"forgotten"` // rows of the backup that were forgotten since, and stay so
+	Manifest  BackupManifest `json:"manifest"`
+	Warnings  []string       `json:"warnings"`
 }
 
 // Restore puts the databases of a backup in place of those of a data
@@ -74,7 +74,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (done Restored, err error
 // restore is a restore on its way to the exchange.
 type restore struct {
 	dir, from, staging string
-	manifest           Manifest
+	manifest           BackupManifest
 	now                memd.Time
 }
 

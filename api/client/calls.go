@@ -154,6 +154,16 @@ func (c *Client) Doctor(ctx context.Context, quick bool) (Reply[Diagnosis], erro
 	return call[Diagnosis](ctx, c, request{method: http.MethodGet, path: v1("doctor"), query: query})
 }
 
+// Backup writes a copy of all databases into a new folder of to, an absolute
+// path on the daemon's machine; "" for the default.
+func (c *Client) Backup(ctx context.Context, to string) (Reply[store.Backup], error) {
+	body := map[string]string{}
+	if to != "" {
+		body["to"] = to
+	}
+	return call[store.Backup](ctx, c, request{method: http.MethodPost, path: v1("backup"), body: body})
+}
+
 // Groom runs the passes now and answers when they are done.
 func (c *Client) Groom(ctx context.Context, opts groom.Options) (Reply[groom.Report], error) {
 	return call[groom.Report](ctx, c, request{method: http.MethodPost, path: v1("groom"), body: opts})
