@@ -24,17 +24,19 @@ type app struct {
 	store *store.Set
 }
 
-// openApp takes the data folder and opens what is in it. The caller must close
-// the app.
-func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger) (*app, error) {
-	lock, err := dirlock.Acquire(ctx, cfg.Dir, 0, dirlock.Options{AllowNetworkFS: cfg.AllowNetworkFS})
+// openApp takes the data folder, waiting for it as long as it may, and opens
+// what is in it. The caller must close the app.
+func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait time.Duration) (*app, error) {
+	lock, err := dirlock.Acquire(ctx, cfg.Dir, wait, dirlock.Options{AllowNetworkFS: cfg.AllowNetworkFS})
 	if err != nil {
 		return nil, err
 	}
 	if w := lock.Warning(); w != "" {
 		log.Warn("data folder", "warning", w)
 	}
-	set, err := store.Open(ctx, store.Options{Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log})
+	set, err := store.Open(ctx, store.Options{
+		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
+	})
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func (c *cli) doctor() *cobra.Command {
-	var quick bool
+	var quick, repair bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for faults in the store and around it",
@@ -26,13 +26,19 @@ func (c *cli) doctor() *cobra.Command {
 sound and 1 where something was found.
 
 With --quick: does a daemon answer on the socket, and does its store take writes?
-That is the health check of a container.`,
+That is the health check of a container.
+
+With --repair: takes a backup, mends what has a remedy, and looks again. It needs
+the data folder to itself; damaged pages it leaves to memd restore.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.load()
 			if err != nil {
 				return err
+			}
+			if repair {
+				return c.repair(cmd.Context(), cfg)
 			}
 			examine := c.examine
 			if quick {
@@ -51,6 +57,8 @@ That is the health check of a container.`,
 		},
 	}
 	cmd.Flags().BoolVar(&quick, "quick", false, "only ask the running daemon whether it is ready")
+	cmd.Flags().BoolVar(&repair, "repair", false, "mend what can be mended, after a backup")
+	cmd.MarkFlagsMutuallyExclusive("quick", "repair")
 	return cmd
 }
 
@@ -125,7 +133,7 @@ func failing(check string, err error) store.Finding {
 		f.Fix = e.Hint
 	}
 	if f.Fix == "" || strings.Contains(f.Fix, "memd doctor") { // which is what runs
-		f.Fix = "if the database is damaged, stop memd and restore a copy of the data folder"
+		f.Fix = "if the database is damaged, stop memd and run `memd restore` with the newest backup"
 	}
 	return f
 }
@@ -134,15 +142,17 @@ func (c *cli) findings(found []store.Finding) error {
 	if c.json {
 		return c.document(client.Diagnosis{OK: len(found) == 0, Findings: append([]store.Finding{}, found...)})
 	}
-	return c.print(func(w io.Writer) {
-		for _, f := range found {
-			fmt.Fprintf(w, "%s: %s\n", f.Check, f.Detail)
-			if f.Fix != "" {
-				fmt.Fprintf(w, "  fix: %s\n", f.Fix)
-			}
+	return c.print(func(w io.Writer) { listFindings(w, found) })
+}
+
+func listFindings(w io.Writer, found []store.Finding) {
+	for _, f := range found {
+		fmt.Fprintf(w, "%s: %s\n", f.Check, f.Detail)
+		if f.Fix != "" {
+			fmt.Fprintf(w, "  fix: %s\n", f.Fix)
 		}
-		if len(found) == 0 {
-			fmt.Fprintln(w, "sound")
-		}
-	})
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(w, "sound")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -23,15 +24,12 @@ func looseFiles(dir string) ([]store.Finding, error) {
 		if err != nil {
 			return err
 		}
-		want := fs.FileMode(0o600)
-		if entry.IsDir() {
-			want = 0o700
-		}
+		want := ownMode(entry)
 		if perm := info.Mode().Perm(); entry.Type() != fs.ModeSymlink && perm&0o077 != 0 {
 			found = append(found, store.Finding{
 				Check:  "mode",
 				Detail: fmt.Sprintf("%s has mode %04o", path, perm),
-				Fix:    fmt.Sprintf("chmod %04o '%s'", want, path),
+				Fix:    fmt.Sprintf("chmod %04o '%s', or memd doctor --repair", want, path),
 			})
 		}
 		return nil
@@ -40,6 +38,28 @@ func looseFiles(dir string) ([]store.Finding, error) {
 		err = nil
 	}
 	return found, err
+}
+
+// ownMode is the mode of what lies in the data folder.
+func ownMode(entry fs.DirEntry) fs.FileMode {
+	if entry.IsDir() {
+		return 0o700
+	}
+	return 0o600
+}
+
+// closeFiles takes from others what looseFiles names.
+func closeFiles(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Type() == fs.ModeSymlink {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil || info.Mode().Perm()&0o077 == 0 {
+			return err
+		}
+		return os.Chmod(path, ownMode(entry))
+	})
 }
 
 // beforeMemd is a time at which no memd ran.

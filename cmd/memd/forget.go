@@ -50,7 +50,7 @@ func (c *cli) forget() *cobra.Command {
 func (c *cli) confirm(question string) error {
 	in, ok := c.in.(*os.File)
 	if !ok || !isatty.IsTerminal(in.Fd()) {
-		return usagef("say --yes where no terminal is there to ask on", "this cannot be undone and needs a yes")
+		return usagef("say --yes where no terminal is there to ask on", "this is not done without a yes")
 	}
 	fmt.Fprintf(c.errs, "%s [y/N] ", plain(question))
 	answer, err := bufio.NewReader(in).ReadString('\n')

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memd"
 	"memd/api/client"
 	"memd/configs"
 	"memd/internal/dirlock"
@@ -49,7 +50,7 @@ func (c *cli) reach(ctx context.Context, cfg *configs.Loaded) (*memory, error) {
 		}
 		// Without a wait of its own Acquire still insists for a moment, which
 		// paces this loop.
-		a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn))
+		a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn), 0)
 		if _, held := errors.AsType[*dirlock.HeldError](err); held && time.Now().Before(deadline) {
 			continue
 		}
@@ -58,6 +59,18 @@ func (c *cli) reach(ctx context.Context, cfg *configs.Loaded) (*memory, error) {
 		}
 		return &memory{client.New(client.Handler(a.server(nil).Local())), a.close}, nil
 	}
+}
+
+// apart refuses what needs the data folder to itself while a daemon runs on it:
+// waiting for a daemon to end is no use.
+func apart(ctx context.Context, cfg *configs.Loaded, what string) error {
+	m := running(ctx, cfg.Dir)
+	if m == nil {
+		return nil
+	}
+	pid, _, err := dirlock.Holder(cfg.Dir)
+	return errors.Join(memd.Errorf(memd.CodeStoreBusy, "%s needs the data folder to itself, and a daemon runs on %s (process %d)", what, cfg.Dir, pid).
+		WithHint("end it (kill %d, or by what started it), run this again, then start it anew", pid), err, m.release())
 }
 
 // running returns a client of the daemon on the folder's socket, nil where

@@ -30,7 +30,7 @@ the daemon at once, which the store survives too.`,
 			}
 			ctx, stop := untilSignal(cmd.Context(), log)
 			defer stop()
-			a, err := openApp(ctx, cfg, log)
+			a, err := openApp(ctx, cfg, log, 0)
 			if err != nil {
 				return err
 			}
