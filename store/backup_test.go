@@ -76,6 +76,14 @@ func TestBackupUnderWriters(t *testing.T) {
 		}
 	}
 	writers.Wait()
+	made := filepath.Join(s.Dir(), store.BackupDir)
+	for _, name := range names(t, made) {
+		into := t.TempDir()
+		restore(t, into, filepath.Join(made, name))
+		if allRows(t, into) != allRows(t, filepath.Join(made, name)) {
+			t.Errorf("a restore of %s gives other rows", name)
+		}
+	}
 }
 
 // truthful holds a backup's folder against its manifest, and its modes.

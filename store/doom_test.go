@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"memd"
+	"memd/configs"
 	"memd/store"
 )
 
@@ -22,7 +24,14 @@ func meetDoom(dir string, words []string) error {
 			select {}
 		}
 	})
-	if words[0] == "restore" {
+	switch words[0] {
+	case "open":
+		s, err := store.Open(doing, store.Options{Dir: dir, Budgets: configs.DefaultBudgets()})
+		if err != nil {
+			return err
+		}
+		return s.Close()
+	case "restore":
 		_, err := store.Restore(doing, store.RestoreOptions{Dir: dir, From: words[2]})
 		return err
 	}
@@ -106,6 +115,30 @@ func TestBackupKilled(t *testing.T) {
 	}
 }
 
+// unclosed adds a row to the store in dir that stands in its log alone, as a
+// killed daemon leaves it, and returns all rows.
+func unclosed(t *testing.T, dir string) (rows string) {
+	t.Helper()
+	path := filepath.Join(dir, store.ActiveName)
+	s := openBare(t, dir)
+	put(t, s, row(memd.Short, 8, "written since, in the log alone"))
+	rows = allRows(t, dir)
+	kept := map[string][]byte{}
+	for _, name := range []string{path, path + "-wal"} {
+		text, err := os.ReadFile(name)
+		must(t, err)
+		kept[name] = text
+	}
+	must(t, s.Close())
+	for name, text := range kept {
+		must(t, os.WriteFile(name, text, 0o600))
+	}
+	if len(kept[path+"-wal"]) == 0 || strings.Contains(string(kept[path]), "in the log alone") {
+		t.Fatal("the row is in the database already: the test shows nothing")
+	}
+	return rows
+}
+
 // Killed at any step a restore leaves the old store whole or the new one, as
 // the next start finds out, and whatever was replaced is kept whole.
 func TestRestoreKilled(t *testing.T) {
@@ -120,8 +153,7 @@ func TestRestoreKilled(t *testing.T) {
 		t.Run(strings.ReplaceAll(strings.TrimPrefix(step, "restore/"), "/", " "), func(t *testing.T) {
 			dir := t.TempDir()
 			b, _, gone := sample(t, dir)
-			old := allRows(t, dir)
-			// A log that holds the newest row, as a killed daemon leaves it.
+			old := unclosed(t, dir)
 			die(t, dir, "restore", step, b.Path)
 			sound(t, dir)
 			got := allRows(t, dir)
@@ -130,18 +162,7 @@ func TestRestoreKilled(t *testing.T) {
 					t.Errorf("begun and not more, yet the store holds\n%s\nwant\n%s", got, old)
 				}
 			} else {
-				if strings.Contains(got, gone.ID) && !strings.Contains(got, "a short row") || strings.Contains(got, "written since") {
-					t.Errorf("carried through, the store holds\n%s", got)
-				}
-				kept := ""
-				for _, name := range names(t, filepath.Join(dir, store.BackupDir)) {
-					if strings.HasPrefix(name, "replaced-") {
-						kept = allRows(t, filepath.Join(dir, store.BackupDir, name))
-					}
-				}
-				if kept != old {
-					t.Errorf("what was replaced holds\n%s\nwant\n%s", kept, old)
-				}
+				carriedThrough(t, dir, gone, old)
 			}
 			for _, name := range names(t, dir) {
 				if strings.HasPrefix(name, "restoring") {
@@ -151,6 +172,41 @@ func TestRestoreKilled(t *testing.T) {
 			s := openBare(t, dir) // and it is a store like any other
 			put(t, s, row(memd.Short, 77, "after it all"))
 			must(t, s.Close())
+		})
+	}
+}
+
+// carriedThrough wants the backup of sample in place, without what was
+// forgotten, and all of the old store among what was replaced.
+func carriedThrough(t *testing.T, dir string, gone memd.Memory, old string) {
+	t.Helper()
+	got := allRows(t, dir)
+	if strings.Contains(got, gone.ID) || !strings.Contains(got, "a short row") || strings.Contains(got, "written since") {
+		t.Errorf("carried through, the store holds\n%s", got)
+	}
+	kept := ""
+	for _, name := range names(t, filepath.Join(dir, store.BackupDir)) {
+		if strings.HasPrefix(name, "replaced-") {
+			kept = allRows(t, filepath.Join(dir, store.BackupDir, name))
+		}
+	}
+	if kept != old {
+		t.Errorf("what was replaced holds\n%s\nwant\n%s", kept, old)
+	}
+}
+
+// A start that carries an exchange through may be killed as well.
+func TestResumeKilled(t *testing.T) {
+	told := steps(t, "restore/", "restore", "never")
+	for _, step := range told[slices.Index(told, "restore/marked")+1:] {
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(step, "restore/"), "/", " "), func(t *testing.T) {
+			dir := t.TempDir()
+			b, _, gone := sample(t, dir)
+			old := unclosed(t, dir)
+			die(t, dir, "restore", "restore/marked", b.Path)
+			die(t, dir, "open", step)
+			sound(t, dir)
+			carriedThrough(t, dir, gone, old)
 		})
 	}
 }
