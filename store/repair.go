@@ -90,7 +90,7 @@ const noMemory = ` NOT EXISTS (SELECT 1 FROM short WHERE id = memory_id) AND NOT
 var remedies = []remedy{
 	{check: "auto_vacuum", did: "rewrote the database so that deleted rows give their space back",
 		alone: []string{`PRAGMA auto_vacuum = INCREMENTAL`, `VACUUM`}},
-	{check: "head_target", did: "heads that named no memory name the newest version where it is there, else none", counts: true, queries: []string{
+	{check: "head_target", did: "tied heads to the newest version of their key, or to none where it is gone", counts: true, queries: []string{
 		// A head whose memory is there but under another version.
 		`UPDATE head SET version = (SELECT l.version FROM long l WHERE l.id = head.id)
  WHERE file IS NULL AND EXISTS (SELECT 1 FROM long l WHERE l.id = head.id AND l.version <> head.version
