@@ -133,7 +133,7 @@ func (h *house) shell(sql string) string {
 	h.t.Helper()
 	path, err := exec.LookPath("sqlite3")
 	if err != nil {
-		h.t.Skip("needs the sqlite3 shell")
+		h.t.Fatal("the sqlite3 shell is missing; .ci/run installs it")
 	}
 	out, err := exec.Command(path, "-bail", "-quote", "-cmd", ".timeout 5000", filepath.Join(h.dir, store.ActiveName), sql).CombinedOutput()
 	if err != nil {
