@@ -99,10 +99,9 @@ func (s *Set) prepareDest(ctx context.Context, dest string) error {
 	need := int64(1 << 20)
 	err := s.View(ctx, func(v *View) error {
 		for _, c := range v.conns {
-			var used int64
-			if err := c.row(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size
- FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil, &used); err != nil {
-				return fail("measure the database", err)
+			used, _, err := pageBytes(ctx, c)
+			if err != nil {
+				return err
 			}
 			need += used + used/8 // and what the write-ahead log grows by meanwhile
 		}

@@ -129,7 +129,7 @@ func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
 			}
 		}
 	}
-	before, err := pages(ctx, c)
+	before, err := fileBytes(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -137,7 +137,7 @@ func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
 	if err := c.each(ctx, `PRAGMA incremental_vacuum`, nil, ignore); err != nil {
 		return 0, fail("give free pages back", err)
 	}
-	after, err := pages(ctx, c)
+	after, err := fileBytes(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -149,9 +149,16 @@ func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
 	return before - after, fail("empty the write-ahead log", errors.Join(err, c.each(ctx, `PRAGMA busy_timeout = 5000`, nil, ignore)))
 }
 
-// pages is the size of a database in bytes.
-func pages(ctx context.Context, c *conn) (int64, error) {
-	var n int64
-	err := c.row(ctx, `SELECT p.page_count * s.page_size FROM pragma_page_count p, pragma_page_size s`, nil, &n)
-	return n, fail("measure the database", err)
+// fileBytes is the size of a database, as it will stand in its file.
+func fileBytes(ctx context.Context, c *conn) (int64, error) {
+	used, free, err := pageBytes(ctx, c)
+	return used + free, err
+}
+
+// pageBytes are the bytes of a database in pages that hold data, and in pages
+// that wait for vacuum.
+func pageBytes(ctx context.Context, c *conn) (used, free int64, err error) {
+	err = c.row(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size, f.freelist_count * s.page_size
+ FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil, &used, &free)
+	return used, free, fail("measure the database", err)
 }

@@ -130,7 +130,7 @@ var remedies = []remedy{
 func (s *Set) mend(ctx context.Context, r remedy) (n int64, err error) {
 	if len(r.alone) > 0 {
 		var size int64
-		if err := s.View(ctx, func(v *View) (err error) { size, err = pages(ctx, v.conns[0]); return err }); err != nil {
+		if err := s.View(ctx, func(v *View) (err error) { size, err = fileBytes(ctx, v.conns[0]); return err }); err != nil {
 			return 0, err
 		}
 		if err := s.room(s.dir, 2*size); err != nil {

@@ -96,10 +96,9 @@ func fileStats(ctx context.Context, c *conn, dir, file string, byTier map[memd.T
 	if file != "" {
 		f.File = filepath.Join(HistoryDir, file)
 	}
-	err := c.row(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size, f.freelist_count * s.page_size
- FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil, &f.UsedBytes, &f.FreeBytes)
-	if err != nil {
-		return f, fail("measure "+f.File, err)
+	var err error
+	if f.UsedBytes, f.FreeBytes, err = pageBytes(ctx, c); err != nil {
+		return f, err
 	}
 	if info, err := os.Stat(filepath.Join(dir, f.File) + "-wal"); err == nil {
 		f.WALBytes = info.Size()

@@ -52,7 +52,8 @@ type Set struct {
 // Open opens the databases of a directory, creating and migrating the active
 // one as needed. A file that is no memd database, or of a newer schema, is
 // refused before a byte of it is changed; no error ever renames or recreates
-// a database. A restore that was cut short is carried through first. The caller holds the directory's lock and must Close the Set.
+// a database. A restore that was cut short is carried through first. The
+// caller holds the directory's lock and must Close the Set.
 func Open(ctx context.Context, opts Options) (*Set, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
