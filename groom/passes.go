@@ -88,6 +88,9 @@ func inBatches(ctx context.Context, s *store.Set, opts Options, out *Pass,
 		changed := 0
 		err = s.Update(ctx, func(tx *store.Tx) error {
 			changed = 0
+			if err := tx.Locate(ids); err != nil {
+				return err
+			}
 			for _, id := range ids {
 				did, err := run(tx, id)
 				if err != nil {

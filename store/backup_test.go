@@ -16,6 +16,7 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/internal/memtest"
+	"memd/migrations"
 	"memd/store"
 )
 
@@ -134,7 +135,7 @@ func TestBackupKeep(t *testing.T) {
 		}
 		b := backup(t, s)
 		made = append(made, filepath.Base(b.Path))
-		if b.Manifest.Version != "v9" || b.Manifest.Schema != 1 || !b.Manifest.CreatedAt.Equal(clock.Now()) {
+		if b.Manifest.Version != "v9" || b.Manifest.Schema != migrations.Latest || !b.Manifest.CreatedAt.Equal(clock.Now()) {
 			t.Errorf("manifest %+v", b.Manifest)
 		}
 	}

@@ -27,12 +27,10 @@ func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
 	add := func(check, fix, format string, args ...any) {
 		found = append(found, Finding{Check: check, Detail: fmt.Sprintf(format, args...), Fix: fix})
 	}
-	select {
-	case <-s.active.closing:
-		return nil, errClosing
-	default:
-	}
-	if err := s.writer.files.check(); err != nil {
+	if err := s.checkFiles(ctx); err != nil {
+		if memd.CodeOf(err) != memd.CodeStoreFailed {
+			return nil, err
+		}
 		add("files", hintOf(err), "%s", messageOf(err))
 		return found, nil
 	}
@@ -41,7 +39,7 @@ func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
 		checks = append(checks, checkPages, checkInvariants)
 	}
 	err := s.View(ctx, func(v *View) error {
-		for _, c := range v.conns {
+		return v.each(func(i int, c *conn) error {
 			for _, check := range checks {
 				if err := check(ctx, c, add); sqliteCode(err) == codeCorrupt {
 					add("integrity", damaged, "a check met damaged pages: %s", messageOf(err))
@@ -49,14 +47,19 @@ func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
 					return err
 				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil || quick {
 		return found, err
 	}
 	err = s.checkIndex(ctx, add)
 	return found, err
+}
+
+// checkFiles refuses to go on over files that were replaced or removed.
+func (s *Set) checkFiles(ctx context.Context) error {
+	return s.View(ctx, func(*View) error { return s.writer.files.check() })
 }
 
 // damaged is what to do about a file that SQLite cannot read whole.

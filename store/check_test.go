@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"memd"
 	"memd/internal/memtest"
+	"memd/migrations"
 	"memd/store"
 )
 
@@ -90,7 +92,7 @@ func TestProbeAndStats(t *testing.T) {
 			t.Errorf("%s has rows and characters %v, want %v", tier.Tier, got, want[tier.Tier])
 		}
 	}
-	if len(st.Tiers) != 4 || st.Heads != 1 || len(st.Databases) != 1 || st.Databases[0].Rows != 4 || st.Databases[0].UsedBytes == 0 || st.SchemaVersion != "1" {
+	if len(st.Tiers) != 4 || st.Heads != 1 || len(st.Databases) != 1 || st.Databases[0].Rows != 4 || st.Databases[0].UsedBytes == 0 || st.SchemaVersion != fmt.Sprint(migrations.Latest) {
 		t.Errorf("statistics %+v", st)
 	}
 	if len(st.Budgets) == 0 {

@@ -26,6 +26,13 @@ const (
 	writerPragmas = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
 PRAGMA journal_size_limit = 4194304; PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = ON;`
 	readerPragmas = `PRAGMA query_only = ON;`
+
+	// Of a historical database, of which there are many: little is kept of each,
+	// and what is changed in it is not written before its commit.
+	historyReaderPragmas = readerPragmas + ` PRAGMA cache_size = -256;`
+	historyPragmas       = `PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -256; PRAGMA cache_spill = OFF;
+PRAGMA busy_timeout = 250;`
 )
 
 // dsn is the URI of the database file at path; mode is ro, rw or rwc.
@@ -104,13 +111,35 @@ func (c *conn) row(ctx context.Context, query string, args []any, dest ...any) e
 	return s.QueryRowContext(ctx, args...).Scan(dest...)
 }
 
-// each calls scan for every row of query.
-func (c *conn) each(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
+// value runs a pragma and returns the first column of its one row.
+func (c *conn) value(ctx context.Context, pragma string) (value string, err error) {
+	err = c.each(ctx, pragma, nil, func(rows *sql.Rows) error {
+		cols, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		rest := make([]any, len(cols))
+		for i := range rest {
+			rest[i] = new(any)
+		}
+		rest[0] = &value
+		return rows.Scan(rest...)
+	})
+	return value, err
+}
+
+// query returns the rows of query. The caller closes them.
+func (c *conn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s, err := c.prepare(ctx, query)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows, err := s.QueryContext(ctx, args...)
+	return s.QueryContext(ctx, args...)
+}
+
+// each calls scan for every row of query.
+func (c *conn) each(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := c.query(ctx, query, args...)
 	if err != nil {
 		return err
 	}

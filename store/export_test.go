@@ -22,7 +22,7 @@ type Explainer struct {
 }
 
 // Explainer explains this View's reading of the active database.
-func (v *View) Explainer() Explainer { return Explainer{v.ctx, v.conns[0]} }
+func (v *View) Explainer() Explainer { return Explainer{v.ctx, v.active()} }
 
 // Explainer explains the writer's statements.
 func (tx *Tx) Explainer() Explainer { return Explainer{tx.ctx, tx.conn} }

@@ -11,6 +11,20 @@ import (
 type Head struct {
 	Version int    // the highest version ever given out
 	ID      string // the current row, "" when it was deleted by hand
+	File    string // the historical database that holds it, "" for the active one
+}
+
+// headKey names a key.
+type headKey struct{ namespace, key string }
+
+// has reports whether a row with a key, found in a database, is its current
+// version: in the long tier the row that the head names, in the archive any
+// that no later version was written after.
+func (h Head) has(m *memd.Memory, file string) bool {
+	if m.Tier == memd.Long {
+		return h.ID == m.ID && h.File == file
+	}
+	return h.Version <= m.Version
 }
 
 // Head returns the state of a key; ok is false for a key never written or
@@ -20,13 +34,36 @@ func (tx *Tx) Head(namespace, key string) (h Head, ok bool, err error) {
 }
 
 func headOf(ctx context.Context, c *conn, namespace, key string) (h Head, ok bool, err error) {
-	err = c.row(ctx, `SELECT version, id FROM head WHERE namespace = ? AND memory_key = ?`,
-		[]any{namespace, key}, &h.Version, nullText{&h.ID})
+	err = c.row(ctx, `SELECT version, id, file FROM head WHERE namespace = ? AND memory_key = ?`,
+		[]any{namespace, key}, &h.Version, nullText{&h.ID}, nullText{&h.File})
 	ok, err = none(err)
 	return h, ok, fail("read a head", err)
 }
 
-// SetHead makes id the current version of a key.
+// Row returns the whole row that a head names; not ok where it was deleted by
+// hand.
+func (tx *Tx) Row(h Head) (m memd.Memory, ok bool, err error) {
+	if h.ID == "" {
+		return m, false, nil
+	}
+	if h.File == "" {
+		return get(tx.ctx, tx.conn, h.ID, []memd.Tier{memd.Long})
+	}
+	p := tx.w.part(h.File)
+	if p == nil {
+		return m, false, nil
+	}
+	c, err := p.own(tx.ctx)
+	if err != nil {
+		return m, false, err
+	}
+	if m, ok, err = get(tx.ctx, c, h.ID, []memd.Tier{memd.Long}); ok {
+		tx.at[m.ID] = p
+	}
+	return m, ok, p.failed(err)
+}
+
+// SetHead makes id, a row of the active database, the current version of a key.
 func (tx *Tx) SetHead(namespace, key string, h Head) error {
 	_, err := tx.conn.exec(tx.ctx, `INSERT INTO head (namespace, memory_key, version, id) VALUES (?, ?, ?, ?)
 ON CONFLICT (namespace, memory_key) DO UPDATE SET version = excluded.version, id = excluded.id, file = NULL`,
@@ -52,24 +89,40 @@ func (tx *Tx) Heads(namespace string) (int, error) {
 // Versions returns every row of a key, newest version first: those of the
 // long tier and those that were archived.
 func (tx *Tx) Versions(namespace, key string) ([]memd.Memory, error) {
-	return versionsOf(tx.ctx, tx.conn, namespace, key, true)
+	var all []memd.Memory
+	err := tx.each(func(p *part, c *conn) error {
+		return versionsOf(tx.ctx, c, namespace, key, true, func(m memd.Memory) error {
+			ok, err := tx.found(p, m.ID)
+			if ok {
+				all = append(all, m)
+			}
+			return err
+		})
+	})
+	return sortVersions(all), err
 }
 
-func versionsOf(ctx context.Context, c *conn, namespace, key string, raw bool) ([]memd.Memory, error) {
+// versionsOf calls yield with every row of a key in one database.
+func versionsOf(ctx context.Context, c *conn, namespace, key string, raw bool, yield func(memd.Memory) error) error {
 	cols := columns
 	if raw {
 		cols = fullColumns
 	}
-	var found []memd.Memory
 	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
+		var found []memd.Memory
 		err := c.each(ctx, on(t, `SELECT `+cols+` FROM {t}
  WHERE {t}.namespace = ? AND {t}.memory_key = ? ORDER BY {t}.version DESC, {t}.id DESC`),
 			[]any{namespace, key}, collect(t, raw, &found))
 		if err != nil {
-			return nil, fail("read the versions of a key", err)
+			return fail("read the versions of a key", err)
+		}
+		for _, m := range found {
+			if err := yield(m); err != nil {
+				return err
+			}
 		}
 	}
-	return sortVersions(found), nil
+	return nil
 }
 
 // collect is a scan function that appends the rows of tier t to found.

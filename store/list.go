@@ -45,27 +45,29 @@ func (v *View) List(sel Selection) ([]memd.Memory, error) {
 		stale = *sel.Stale
 	}
 	args = append(args, orNull(string(sel.Kind)), orNull(sel.Tag), orNull(sel.MemoryKey), stale,
-		terms.Fold(sel.Q), orNull(sel.Before), orNull(sel.Sessions), sel.Limit)
+		terms.Fold(sel.Q), orNull(sel.Before), orNull(sel.Sessions))
 	var found []memd.Memory
 	for _, t := range sel.Tiers {
 		cols := foundColumns
+		owned := ` AND (?13 IS ?13)`
 		if t == memd.Transient {
 			cols = columns
+			owned = ` AND (?13 IS NULL OR {t}.session_id IN (SELECT session_id FROM session WHERE owner = ?13))`
 		}
-		query := `SELECT ` + cols + ` FROM {t} WHERE ` + visible(t) + `
+		query := func(i int) string {
+			if i > 0 && t == memd.Transient {
+				return ""
+			}
+			return on(t, `SELECT `+cols+` FROM {t} WHERE `+v.visible(i, t)+`
  AND (?7 IS NULL OR {t}.kind = ?7)
  AND (?8 IS NULL OR ?8 IN (SELECT value FROM json_each({t}.tags)))
  AND (?9 IS NULL OR {t}.memory_key = ?9)
- AND (?10 IS NULL OR ?10 = ` + isStale + `)
- AND ` + holdsQ + `
- AND (?12 IS NULL OR {t}.id < ?12)`
-		if t == memd.Transient {
-			query += ` AND (?13 IS NULL OR {t}.session_id IN (SELECT session_id FROM session WHERE owner = ?13))`
-		} else {
-			query += ` AND (?13 IS ?13)`
+ AND (?10 IS NULL OR ?10 = `+isStale+`)
+ AND `+holdsQ+`
+ AND (?12 IS NULL OR {t}.id < ?12)`+owned+`
+ ORDER BY {t}.id DESC LIMIT ?14`)
 		}
-		query += ` ORDER BY {t}.id DESC LIMIT ?14`
-		rows, err := v.rowsOf(t, query, args)
+		rows, err := v.rows(t, query, args, sel.Limit, v.current)
 		if err != nil {
 			return nil, err
 		}

@@ -14,19 +14,44 @@ const owed = `({t}.memory_key IS NOT NULL)`
 
 // Expired returns the ids of at most limit rows of tier t whose time has come.
 func (v *View) Expired(t memd.Tier, limit int, now memd.Time) ([]string, error) {
-	return v.ids(on(t, `SELECT id FROM {t} WHERE expires_at IS NOT NULL AND expires_at <= ? AND NOT `+owed+`
- ORDER BY expires_at, id LIMIT ?`),
-		now.String(), limit)
+	var all []string
+	err := v.each(func(i int, c *conn) error {
+		if t == memd.Transient && i > 0 {
+			return nil
+		}
+		ids, err := v.ids(c, on(t, `SELECT id FROM {t} WHERE expires_at IS NOT NULL AND expires_at <= ? AND NOT `+owed+`
+ ORDER BY expires_at, id LIMIT ?`), now.String(), limit-len(all))
+		if err == nil {
+			all, err = v.standing(i, all, ids)
+		}
+		return err
+	})
+	return all, err
 }
 
 // Accessed returns the ids of at most limit memories with accesses to fold.
 func (v *View) Accessed(limit int) ([]string, error) {
-	return v.ids(`SELECT DISTINCT memory_id FROM access_log WHERE folded = 0 ORDER BY memory_id LIMIT ?`, limit)
+	return v.ids(v.active(), `SELECT DISTINCT memory_id FROM access_log WHERE folded = 0 ORDER BY memory_id LIMIT ?`, limit)
 }
 
-func (v *View) ids(query string, args ...any) ([]string, error) {
+// standing appends to all those of ids, found in a database, that have not
+// left it.
+func (v *View) standing(i int, all, ids []string) ([]string, error) {
+	for _, id := range ids {
+		ok, err := v.stands(i, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, id)
+		}
+	}
+	return all, nil
+}
+
+func (v *View) ids(c *conn, query string, args ...any) ([]string, error) {
 	var ids []string
-	err := v.conns[0].each(v.ctx, query, args, func(rows *sql.Rows) error {
+	err := c.each(v.ctx, query, args, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		ids = append(ids, id)
@@ -36,27 +61,43 @@ func (v *View) ids(query string, args ...any) ([]string, error) {
 }
 
 // Expire deletes a row of tier t if its time has come; it may have been
-// prolonged since it was listed.
+// prolonged since it was listed. See Locate.
 func (tx *Tx) Expire(t memd.Tier, id string, now memd.Time) (bool, error) {
-	n, err := tx.conn.exec(tx.ctx, on(t, `DELETE FROM {t} WHERE id = ? AND expires_at <= ? AND NOT `+owed), id, now.String())
+	c, err := tx.home(id)
+	if err != nil {
+		return false, err
+	}
+	n, err := c.exec(tx.ctx, on(t, `DELETE FROM {t} WHERE id = ? AND expires_at <= ? AND NOT `+owed), id, now.String())
+	if err == nil && c != tx.conn {
+		err = markDue(tx.ctx, c)
+	}
 	return n > 0, fail("expire a row", err)
 }
 
 // Fold adds a memory's buffered accesses to its access_count. It reports
-// whether the memory still exists.
+// whether the memory still exists. See Locate.
 func (tx *Tx) Fold(id string) (bool, error) {
+	var count int
+	var last string
+	err := tx.conn.row(tx.ctx, `SELECT count(*), max(at) FROM access_log WHERE memory_id = ? AND folded = 0`,
+		[]any{id}, &count, nullText{&last})
+	if err != nil || count == 0 {
+		return false, fail("fold accesses", err)
+	}
+	c, err := tx.home(id)
+	if err != nil {
+		return false, err
+	}
 	found := false
 	for _, t := range indexed {
-		n, err := tx.conn.exec(tx.ctx, on(t, `UPDATE {t} SET
-  access_count = access_count + (SELECT count(*) FROM access_log a WHERE a.memory_id = ?1 AND a.folded = 0),
-  last_accessed_at = max(coalesce(last_accessed_at, ''), (SELECT max(at) FROM access_log a WHERE a.memory_id = ?1 AND a.folded = 0))
- WHERE id = ?1 AND EXISTS (SELECT 1 FROM access_log a WHERE a.memory_id = ?1 AND a.folded = 0)`), id)
+		n, err := c.exec(tx.ctx, on(t, `UPDATE {t} SET access_count = access_count + ?2,
+ last_accessed_at = max(coalesce(last_accessed_at, ''), ?3) WHERE id = ?1`), id, count, last)
 		if err != nil {
 			return false, fail("fold accesses", err)
 		}
 		found = found || n > 0
 	}
-	_, err := tx.conn.exec(tx.ctx, `UPDATE access_log SET folded = 1 WHERE memory_id = ? AND folded = 0`, id)
+	_, err = tx.conn.exec(tx.ctx, `UPDATE access_log SET folded = 1 WHERE memory_id = ? AND folded = 0`, id)
 	return found, fail("fold accesses", err)
 }
 
@@ -78,22 +119,34 @@ func (tx *Tx) DropSessions(before memd.Time) error {
 // since memd last indexed it.
 func (v *View) Edited(limit int) ([]string, error) {
 	var all []string
-	for _, t := range indexed {
-		ids, err := v.ids(on(t, `SELECT {t}.id FROM {t}_reindex r CROSS JOIN {t} ON {t}.rid = r.rid ORDER BY r.rid LIMIT ?`),
-			limit-len(all))
-		if err != nil {
-			return nil, err
+	err := v.each(func(i int, c *conn) error {
+		for _, t := range indexed {
+			ids, err := v.ids(c, on(t, `SELECT {t}.id FROM {t}_reindex r CROSS JOIN {t} ON {t}.rid = r.rid ORDER BY r.rid LIMIT ?`),
+				limit-len(all))
+			if err == nil {
+				all, err = v.standing(i, all, ids)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		all = append(all, ids...)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // Reindex gives a row that was edited by hand its index terms and the hash of
 // its content, as m has it.
 func (tx *Tx) Reindex(m *memd.Memory) error {
-	_, err := tx.conn.exec(tx.ctx, on(m.Tier, `UPDATE {t} SET content_hash = ?, seg = ?, seg_rev = seg_rev + 1 WHERE id = ?`),
+	c, err := tx.home(m.ID)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(tx.ctx, on(m.Tier, `UPDATE {t} SET content_hash = ?, seg = ?, seg_rev = seg_rev + 1 WHERE id = ?`),
 		m.ContentHash, seg(m), m.ID)
+	if p := tx.at[m.ID]; p != nil && err == nil {
+		tx.w.added = append(tx.w.added, addedHash{p, m.ContentHash})
+	}
 	return fail("index a row anew", err)
 }
 
@@ -101,52 +154,187 @@ func (tx *Tx) Reindex(m *memd.Memory) error {
 // by hand.
 func (v *View) Changes() (string, error) {
 	var mark string
-	err := v.conns[0].row(v.ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM audit) || '/' || (SELECT sum(rows) FROM tally)`, nil, &mark)
+	err := v.active().row(v.ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM audit) || '/' || (SELECT sum(rows) FROM tally)`, nil, &mark)
 	return mark, fail("read how far writes have come", err)
 }
 
 // Settle gives space back and lets nothing deleted linger: it merges the
 // keyword index into one segment, so that the terms of deleted rows leave it
-// (with merge), hands free pages back to the file system, and empties the
-// write-ahead log. It returns the bytes the database file shrank by. A reader
-// in the middle of its work delays the log's emptying to the next time.
+// (of the active database with merge, of a historical one where anything was
+// deleted since), hands free pages back to the file system, and empties the
+// write-ahead log. It returns the bytes the database files shrank by. A reader
+// in the middle of its work delays the log's emptying to the next time, and a
+// historical database that another program holds waits for the next as well.
 func (s *Set) Settle(ctx context.Context, merge bool) (freed int64, err error) {
 	// Half done it would leave the writer's settings, and the index, half done.
 	ctx = context.WithoutCancel(ctx)
-	err = s.writer.alone(ctx, func(c *conn) error {
-		freed, err = settle(ctx, c, merge)
+	err = s.writer.alone(ctx, func() error {
+		if err := s.writer.ready(ctx); err != nil {
+			return err
+		}
+		freed, err = settle(ctx, s.writer.conn, merge)
 		return err
 	})
+	if err != nil {
+		return freed, err
+	}
+	// One at a time, so that writes get their turn in between.
+	files, err := s.historyFiles(ctx)
+	for _, file := range files {
+		var here int64
+		failed := s.writer.alone(ctx, func() error {
+			if err := s.writer.ready(ctx); err != nil {
+				return err
+			}
+			here, err = s.writer.settleHistory(ctx, file)
+			return err
+		})
+		freed += here
+		if failed != nil && memd.CodeOf(failed) != memd.CodeStoreBusy {
+			err = errors.Join(err, failed)
+		}
+	}
 	return freed, err
 }
 
-// settle is Settle on the one connection that writes.
-func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
-	if merge {
-		for _, t := range indexed {
-			if _, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('optimize')`)); err != nil {
-				return 0, fail("merge the keyword index", err)
+// historyFiles names the historical databases that can be read, newest first.
+func (s *Set) historyFiles(ctx context.Context) (files []string, err error) {
+	err = s.View(ctx, func(v *View) error {
+		for _, p := range v.parts[1:] {
+			if p.broken() == nil {
+				files = append(files, p.file)
 			}
 		}
+		return nil
+	})
+	return files, err
+}
+
+// settle is Settle on the one connection that writes to the active database.
+func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
+	if merge {
+		if err := optimize(ctx, c); err != nil {
+			return 0, err
+		}
 	}
-	before, err := fileBytes(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	ignore := func(*sql.Rows) error { return nil }
-	if err := c.each(ctx, `PRAGMA incremental_vacuum`, nil, ignore); err != nil {
-		return 0, fail("give free pages back", err)
-	}
-	after, err := fileBytes(ctx, c)
+	freed, err = vacuum(ctx, c)
 	if err != nil {
 		return 0, err
 	}
 	// Writes wait meanwhile, so it waits for readers only briefly.
-	if err := c.each(ctx, `PRAGMA busy_timeout = 250`, nil, ignore); err != nil {
+	if _, err := c.value(ctx, `PRAGMA busy_timeout = 250`); err != nil {
 		return 0, fail("empty the write-ahead log", err)
 	}
-	err = c.each(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, ignore)
-	return before - after, fail("empty the write-ahead log", errors.Join(err, c.each(ctx, `PRAGMA busy_timeout = 5000`, nil, ignore)))
+	_, err = c.value(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	_, reset := c.value(ctx, `PRAGMA busy_timeout = 5000`)
+	return freed, fail("empty the write-ahead log", errors.Join(err, reset))
+}
+
+// optimize merges the keyword indexes of a database.
+func optimize(ctx context.Context, c *conn) error {
+	for _, t := range indexed {
+		if _, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('optimize')`)); err != nil {
+			return fail("merge the keyword index", err)
+		}
+	}
+	return nil
+}
+
+// vacuum hands the free pages of a database back and returns their bytes.
+func vacuum(ctx context.Context, c *conn) (freed int64, err error) {
+	before, err := fileBytes(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	if err := c.each(ctx, `PRAGMA incremental_vacuum`, nil, func(*sql.Rows) error { return nil }); err != nil {
+		return 0, fail("give free pages back", err)
+	}
+	after, err := fileBytes(ctx, c)
+	return before - after, err
+}
+
+// Where a historical database notes in its meta table that something was
+// deleted from it whose terms and pages are still to go, and how many rows it
+// held when they last went: hand deletes note nothing.
+const (
+	dueKey     = "settle_due"
+	settledKey = "settled_rows"
+)
+
+// markDue notes in a historical database that something was deleted.
+func markDue(ctx context.Context, c *conn) error {
+	_, err := c.exec(ctx, `INSERT INTO meta (key, value, updated_at) VALUES (?, '1', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+ON CONFLICT (key) DO NOTHING`, dueKey)
+	return fail("note what is to be settled", err)
+}
+
+// settleHistory settles one historical database, if there is reason to.
+func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, err error) {
+	if err := w.settleOwing(ctx); err != nil {
+		return 0, err
+	}
+	p := w.part(file)
+	if p == nil || p.broken() != nil {
+		return 0, nil
+	}
+	c, err := p.own(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var due bool
+	err = c.row(ctx, `SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)
+ OR (SELECT sum(rows) FROM tally) <> coalesce((SELECT cast(value AS INTEGER) FROM meta WHERE key = ?), -1)`,
+		[]any{dueKey, settledKey}, &due)
+	if err != nil || !due {
+		return 0, fail("look into "+file, p.failed(err))
+	}
+	err = p.alone(ctx, &w.set.views, func(c *conn) error {
+		if err := optimize(ctx, c); err != nil {
+			return err
+		}
+		return noteSettled(ctx, c)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if freed, err = w.vacuumHistory(ctx, p); err != nil {
+		return freed, err
+	}
+	return freed, w.plainly(ctx, func() error { return recount(ctx, w.conn, p, c) })
+}
+
+// noteSettled notes in a historical database that nothing deleted lingers.
+func noteSettled(ctx context.Context, c *conn) error {
+	if _, err := c.exec(ctx, `DELETE FROM meta WHERE key = ?`, dueKey); err != nil {
+		return err
+	}
+	_, err := c.exec(ctx, `INSERT INTO meta (key, value, updated_at)
+ SELECT ?, sum(rows), strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM tally WHERE true
+ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, settledKey)
+	return err
+}
+
+// vacuumHistory gives the free pages of a historical database back.
+func (w *writer) vacuumHistory(ctx context.Context, p *part) (int64, error) {
+	c, err := p.own(ctx)
+	if err != nil {
+		return 0, err
+	}
+	w.set.views.Lock()
+	defer w.set.views.Unlock()
+	freed, err := vacuum(ctx, c)
+	return freed, fail("give back the space of "+p.file, p.failed(err))
+}
+
+// settleOwing deletes what has left historical databases from their files, if
+// that failed before.
+func (w *writer) settleOwing(ctx context.Context) error {
+	if !w.set.owing.Load() {
+		return nil
+	}
+	w.set.views.Lock()
+	defer w.set.views.Unlock()
+	return w.settleGone(ctx)
 }
 
 // fileBytes is the size of a database, as it will stand in its file.

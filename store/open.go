@@ -121,7 +121,7 @@ func openWriter(ctx context.Context, path string) (*conn, error) {
 	}
 	version, err := schemaVersion(ctx, c)
 	if err == nil && version < migrations.Latest {
-		err = migrate(ctx, c)
+		err = migrate(ctx, c, writerPragmas)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
@@ -130,8 +130,8 @@ func openWriter(ctx context.Context, path string) (*conn, error) {
 }
 
 // migrate runs the migrations on the one connection of c's handle, which goose
-// borrows and gives back.
-func migrate(ctx context.Context, c *conn) error {
+// borrows and gives back; it then has pragmas set anew.
+func migrate(ctx context.Context, c *conn, pragmas string) error {
 	c.dropStatements()
 	if err := c.c.Close(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func migrate(ctx context.Context, c *conn) error {
 	if c.c, err = c.db.Conn(ctx); err != nil {
 		return err
 	}
-	_, err = c.c.ExecContext(ctx, commonPragmas+writerPragmas)
+	_, err = c.c.ExecContext(ctx, commonPragmas+pragmas)
 	return err
 }
 
@@ -167,12 +167,12 @@ func (s *Set) recordMeta(ctx context.Context) error {
 	err := s.View(ctx, func(v *View) error {
 		backend := "none"
 		var version string
-		if err := v.conns[0].row(ctx, `SELECT vec_version()`, nil, &version); err == nil {
+		if err := v.active().row(ctx, `SELECT vec_version()`, nil, &version); err == nil {
 			backend = "sqlite-vec " + version
 		}
 		want["vector_backend"] = backend
 		want["vector_available"] = strconv.FormatBool(backend != "none")
-		return v.conns[0].each(ctx, `SELECT key, value FROM meta`, nil, func(rows *sql.Rows) error {
+		return v.active().each(ctx, `SELECT key, value FROM meta`, nil, func(rows *sql.Rows) error {
 			var key, value string
 			err := rows.Scan(&key, &value)
 			have[key] = value

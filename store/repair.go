@@ -130,15 +130,18 @@ var remedies = []remedy{
 func (s *Set) mend(ctx context.Context, r remedy) (n int64, err error) {
 	if len(r.alone) > 0 {
 		var size int64
-		if err := s.View(ctx, func(v *View) (err error) { size, err = fileBytes(ctx, v.conns[0]); return err }); err != nil {
+		if err := s.View(ctx, func(v *View) (err error) { size, err = fileBytes(ctx, v.active()); return err }); err != nil {
 			return 0, err
 		}
 		if err := s.room(s.dir, 2*size); err != nil {
 			return 0, err
 		}
-		return 0, s.writer.alone(ctx, func(c *conn) error {
+		return 0, s.writer.alone(ctx, func() error {
+			if err := s.writer.ready(ctx); err != nil {
+				return err
+			}
 			for _, query := range r.alone {
-				if err := c.each(ctx, query, nil, func(*sql.Rows) error { return nil }); err != nil {
+				if err := s.writer.conn.each(ctx, query, nil, func(*sql.Rows) error { return nil }); err != nil {
 					return err
 				}
 			}

@@ -74,6 +74,15 @@ func visible(t memd.Tier) string {
 	return inNamespace + ` AND ` + isOpen + ` AND ` + isAlive + ` AND ` + isCurrent(t)
 }
 
+// visible is what the search of one database checks of that by itself: which
+// version is current, only the active database knows, and View.current asks.
+func (v *View) visible(i int, t memd.Tier) string {
+	if i == 0 {
+		return visible(t)
+	}
+	return inNamespace + ` AND ` + isOpen + ` AND ` + isAlive
+}
+
 func (s Scope) args() []any {
 	return []any{jsonList(s.Namespaces), s.All, jsonList(s.Access), s.Now.String()}
 }

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"memd"
 )
@@ -21,34 +24,33 @@ type Loc struct {
 // code points of their summaries: what scores are computed against, whoever
 // asks.
 func (v *View) Corpus() (rows int, chars int64, err error) {
-	for _, c := range v.conns {
+	err = v.each(func(_ int, c *conn) error {
 		var r int
 		var n int64
 		err := c.row(v.ctx, `SELECT coalesce(sum(rows), 0), coalesce(sum(chars), 0) FROM tally WHERE tier <> 'transient'`,
 			nil, &r, &n)
-		if err != nil {
-			return 0, 0, fail("read the tally", err)
-		}
 		rows, chars = rows+r, chars+n
-	}
-	return rows, chars, nil
+		return fail("read the tally", err)
+	})
+	return rows, chars, err
 }
 
 // DocFreq returns how many rows of the indexed tiers hold an index term, over
 // all databases.
 func (v *View) DocFreq(term string) (int, error) {
 	total := 0
-	for _, c := range v.conns {
+	err := v.each(func(_ int, c *conn) error {
 		for _, t := range indexed {
 			var n int
 			err := c.row(v.ctx, on(t, `SELECT doc FROM {t}_vocab WHERE term = ?`), []any{term}, &n)
 			if _, err := none(err); err != nil {
-				return 0, fail("read a document frequency", err)
+				return fail("read a document frequency", err)
 			}
 			total += n
 		}
-	}
-	return total, nil
+		return nil
+	})
+	return total, err
 }
 
 // Postings calls yield for every row of tier t that the FTS5 expression match
@@ -56,50 +58,52 @@ func (v *View) DocFreq(term string) (int, error) {
 // of a look at the rows. Load tells which of them are visible.
 func (v *View) Postings(t memd.Tier, match string, yield func(Loc)) error {
 	query := on(t, `SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?`)
-	for i, c := range v.conns {
-		err := c.each(v.ctx, query, []any{match}, func(rows *sql.Rows) error {
+	return v.each(func(i int, c *conn) error {
+		return fail("search the keyword index", c.each(v.ctx, query, []any{match}, func(rows *sql.Rows) error {
 			loc := Loc{Part: i}
 			if err := rows.Scan(&loc.RID); err != nil {
 				return err
 			}
 			yield(loc)
 			return nil
-		})
-		if err != nil {
-			return fail("search the keyword index", err)
-		}
-	}
-	return nil
+		}))
+	})
 }
 
 // Load reads those of the rows of tier t at locs that are visible in scope and
 // pass the filter, in the order given and without raw_content.
 func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd.Memory, error) {
-	query := on(t, `SELECT {t}.rid, `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.rid = w.value
- WHERE `+visible(t)+` AND `+hasKind+` AND `+hasTags)
-	wanted := make([][]int64, len(v.conns))
+	wanted := make([][]int64, len(v.parts))
 	for _, l := range locs {
 		wanted[l.Part] = append(wanted[l.Part], l.RID)
 	}
 	found := make(map[Loc]memd.Memory, len(locs))
-	for i, c := range v.conns {
+	err := v.each(func(i int, c *conn) error {
 		if len(wanted[i]) == 0 {
-			continue
+			return nil
 		}
 		rids, err := json.Marshal(wanted[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
+		query := on(t, `SELECT {t}.rid, `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.rid = w.value
+ WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
 		args := append(append(scope.args(), filter.args()...), string(rids))
-		err = c.each(v.ctx, query, args, func(rows *sql.Rows) error {
+		return fail("load rows", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
 			loc := Loc{Part: i}
 			m, err := scanMemory(rows, t, false, &loc.RID)
-			found[loc] = m
+			if err != nil {
+				return err
+			}
+			ok, err := v.current(i, &m)
+			if ok {
+				found[loc] = m
+			}
 			return err
-		})
-		if err != nil {
-			return nil, fail("load rows", err)
-		}
+		}))
+	})
+	if err != nil {
+		return nil, err
 	}
 	out := make([]memd.Memory, 0, len(found))
 	for _, l := range locs {
@@ -117,85 +121,164 @@ func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd
 // does not hold, are passed over: their very existence is not told, nor do
 // they use up the limit.
 func (v *View) Removed(t memd.Tier, match string, scope Scope, filter Filter, c memd.Caller, limit int, count func(reason string)) error {
-	query := on(t, `SELECT CASE WHEN NOT `+isCurrent(t)+` THEN 'superseded' WHEN NOT `+isAlive+` THEN 'expired'
+	query := func(i int) string {
+		superseded := `FALSE`
+		if i == 0 {
+			superseded = `NOT ` + isCurrent(t)
+		}
+		return on(t, `SELECT CASE WHEN `+superseded+` THEN 'superseded' WHEN NOT `+isAlive+` THEN 'expired'
  WHEN NOT `+inNamespace+` THEN 'namespace' WHEN NOT `+isOpen+` THEN 'access'
- WHEN NOT `+hasKind+` THEN 'kind' WHEN NOT `+hasTags+` THEN 'tag' ELSE '' END
+ WHEN NOT `+hasKind+` THEN 'kind' WHEN NOT `+hasTags+` THEN 'tag' ELSE '' END,
+ {t}.id, {t}.namespace, {t}.memory_key, {t}.version
  FROM (SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?7) f
  CROSS JOIN {t} ON {t}.rid = f.rowid
  WHERE (?9 OR {t}.namespace IN (SELECT value FROM json_each(?10)))
    AND (?11 OR NOT EXISTS (SELECT 1 FROM json_each({t}.access) a
      WHERE a.value NOT IN (SELECT value FROM json_each(?12))))
  LIMIT ?8`)
+	}
 	args := append(append(scope.args(), filter.args()...), match, limit,
 		c.Namespaces == nil, jsonList(c.Namespaces), c.AllAccess, jsonList(c.Access))
-	for _, conn := range v.conns {
-		err := conn.each(v.ctx, query, args, func(rows *sql.Rows) error {
+	return v.each(func(i int, c *conn) error {
+		return fail("count what filters removed", c.each(v.ctx, query(i), args, func(rows *sql.Rows) error {
 			var reason string
-			err := rows.Scan(&reason)
-			if err == nil {
-				count(reason)
+			m := memd.Memory{Tier: t}
+			if err := rows.Scan(&reason, &m.ID, &m.Namespace, nullText{&m.MemoryKey}, number{&m.Version}); err != nil {
+				return err
 			}
-			return err
-		})
-		if err != nil {
-			return fail("count what filters removed", err)
-		}
-	}
-	return nil
+			if ok, err := v.stands(i, m.ID); !ok || err != nil {
+				return err
+			}
+			if ok, err := v.current(i, &m); err != nil {
+				return err
+			} else if !ok {
+				reason = "superseded"
+			}
+			count(reason)
+			return nil
+		}))
+	})
 }
 
 // Superseded returns at most limit old versions in scope that match, newest
 // first.
 func (v *View) Superseded(match string, scope Scope, limit int) ([]memd.Memory, error) {
-	return v.rowsOf(memd.Long, `SELECT `+foundColumns+` FROM (SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?5) f
+	args := append(scope.args(), match)
+	query := func(i int) string {
+		old := `TRUE`
+		if i == 0 {
+			old = `NOT ` + isHead
+		}
+		return on(memd.Long, `SELECT `+foundColumns+` FROM (SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?5) f
  CROSS JOIN {t} ON {t}.rid = f.rowid
- WHERE `+inNamespace+` AND `+isOpen+` AND `+isAlive+` AND NOT `+isHead+`
- ORDER BY +{t}.id DESC LIMIT ?6`, append(scope.args(), match, limit))
+ WHERE `+inNamespace+` AND `+isOpen+` AND `+isAlive+` AND `+old+`
+ ORDER BY +{t}.id DESC LIMIT ?6`)
+	}
+	keep := func(i int, m *memd.Memory) (bool, error) {
+		if ok, err := v.stands(i, m.ID); !ok || err != nil {
+			return ok, err
+		}
+		head, err := v.current(i, m)
+		return i == 0 || !head, err
+	}
+	found, err := v.rows(memd.Long, query, args, limit, keep)
+	slices.SortFunc(found, func(a, b memd.Memory) int { return strings.Compare(b.ID, a.ID) })
+	return found[:min(len(found), limit)], err
 }
 
 // HasHead reports whether a live head that is visible in scope stands under a
 // key of one namespace.
 func (v *View) HasHead(scope Scope, namespace, key string) (bool, error) {
 	scope.Namespaces, scope.All = []string{namespace}, false
-	query := on(memd.Long, `SELECT EXISTS (SELECT 1 FROM {t}
- WHERE {t}.namespace = ?5 AND {t}.memory_key = ?6 AND `+visible(memd.Long)+`)`)
-	args := append(scope.args(), namespace, key)
-	for _, c := range v.conns {
-		var live bool
-		if err := c.row(v.ctx, query, args, &live); live || err != nil {
-			return live, fail("look for a live head", err)
-		}
+	h, ok, err := v.Head(namespace, key)
+	if err != nil || !ok || h.ID == "" {
+		return false, err
 	}
-	return false, nil
+	query := func(i int) string {
+		return on(memd.Long, `SELECT `+foundColumns+` FROM {t} WHERE {t}.id = ?5 AND `+v.visible(i, memd.Long)+` LIMIT ?6`)
+	}
+	found, err := v.rows(memd.Long, query, append(scope.args(), h.ID), 1, v.current)
+	return len(found) > 0, err
 }
 
-// Pinned returns the live long heads of the given kinds in scope. Like Valued
-// and Latest it orders within one database; over several the caller merges.
+// Pinned returns the live long heads of the given kinds in scope, the most
+// important first.
 func (v *View) Pinned(scope Scope, kinds []memd.Kind) ([]memd.Memory, error) {
-	return v.rowsOf(memd.Long, `SELECT `+foundColumns+` FROM {t} WHERE `+visible(memd.Long)+` AND `+hasKind+` AND ?6 IS NULL
- ORDER BY {t}.importance DESC, {t}.updated_at DESC, {t}.id`, append(scope.args(), Filter{Kinds: kinds}.args()...))
+	query := func(i int) string {
+		return on(memd.Long, `SELECT `+foundColumns+` FROM {t} WHERE `+v.visible(i, memd.Long)+` AND `+hasKind+` AND ?6 IS NULL LIMIT ?7`)
+	}
+	found, err := v.rows(memd.Long, query, append(scope.args(), Filter{Kinds: kinds}.args()...), noLimit, v.current)
+	slices.SortFunc(found, byImportance)
+	return found, err
+}
+
+// byImportance orders rows by importance, then by when they were changed.
+func byImportance(a, b memd.Memory) int {
+	return cmp.Or(b.Importance-a.Importance, b.UpdatedAt.Compare(a.UpdatedAt.Time), strings.Compare(a.ID, b.ID))
 }
 
 // Valued returns at most limit short rows in scope of at least the given
 // importance or folded access count, the most important first.
 func (v *View) Valued(scope Scope, importance, access, limit int) ([]memd.Memory, error) {
-	return v.rowsOf(memd.Short, `SELECT `+foundColumns+` FROM {t} WHERE `+visible(memd.Short)+`
+	query := func(i int) string {
+		return on(memd.Short, `SELECT `+foundColumns+` FROM {t} WHERE `+v.visible(i, memd.Short)+`
  AND ({t}.importance >= ?5 OR {t}.access_count >= ?6)
- ORDER BY {t}.importance DESC, {t}.updated_at DESC, {t}.id LIMIT ?7`, append(scope.args(), importance, access, limit))
+ ORDER BY {t}.importance DESC, {t}.updated_at DESC, {t}.id LIMIT ?7`)
+	}
+	found, err := v.rows(memd.Short, query, append(scope.args(), importance, access), limit, v.current)
+	slices.SortFunc(found, byImportance)
+	return found[:min(len(found), limit)], err
 }
 
 // Latest returns the last-written short rows in scope, at most limit.
 func (v *View) Latest(scope Scope, limit int) ([]memd.Memory, error) {
-	return v.rowsOf(memd.Short, `SELECT `+foundColumns+` FROM {t} WHERE `+visible(memd.Short)+`
- ORDER BY {t}.written_at DESC, {t}.id LIMIT ?5`, append(scope.args(), limit))
+	query := func(i int) string {
+		return on(memd.Short, `SELECT `+foundColumns+` FROM {t} WHERE `+v.visible(i, memd.Short)+`
+ ORDER BY {t}.written_at DESC, {t}.id LIMIT ?5`)
+	}
+	found, err := v.rows(memd.Short, query, scope.args(), limit, v.current)
+	slices.SortFunc(found, func(a, b memd.Memory) int {
+		return cmp.Or(b.WrittenAt.Compare(a.WrittenAt.Time), strings.Compare(a.ID, b.ID))
+	})
+	return found[:min(len(found), limit)], err
 }
 
-func (v *View) rowsOf(t memd.Tier, query string, args []any) ([]memd.Memory, error) {
+const noLimit = 1 << 30
+
+// rows reads rows of tier t, of each database the first limit that keep
+// accepts. A query's last parameter is how many rows it returns at most; a
+// database whose query is "" is passed over.
+func (v *View) rows(t memd.Tier, query func(i int) string, args []any, limit int, keep func(int, *memd.Memory) (bool, error)) ([]memd.Memory, error) {
 	var found []memd.Memory
-	for _, c := range v.conns {
-		if err := c.each(v.ctx, on(t, query), args, collect(t, false, &found)); err != nil {
-			return nil, fail("read "+string(t)+" rows", err)
+	err := v.each(func(i int, c *conn) error {
+		text := query(i)
+		if text == "" {
+			return nil
 		}
-	}
-	return found, nil
+		// What keep refuses makes room for more, and is rare.
+		for asked := limit; ; asked *= 4 {
+			read := 0
+			var kept []memd.Memory
+			err := c.each(v.ctx, text, append(args[:len(args):len(args)], asked), func(rows *sql.Rows) error {
+				m, err := scanMemory(rows, t, false)
+				if err != nil {
+					return err
+				}
+				read++
+				ok, err := keep(i, &m)
+				if ok && len(kept) < limit {
+					kept = append(kept, m)
+				}
+				return err
+			})
+			if err != nil {
+				return fail("read "+string(t)+" rows", err)
+			}
+			if len(kept) == limit || read < asked {
+				found = append(found, kept...)
+				return nil
+			}
+		}
+	})
+	return found, err
 }

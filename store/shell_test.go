@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"memd"
 	"memd/internal/memtest"
+	"memd/migrations"
 	"memd/store"
 )
 
@@ -28,7 +30,7 @@ func TestShellReadsEverything(t *testing.T) {
 			t.Errorf("%s has %s rows for the shell, want 1", table, got)
 		}
 	}
-	if got := shell(t, s.Dir(), `SELECT value FROM meta WHERE key = 'schema_version'`); got != "1" {
+	if got := shell(t, s.Dir(), `SELECT value FROM meta WHERE key = 'schema_version'`); got != fmt.Sprint(migrations.Latest) {
 		t.Errorf("meta tells schema %q", got)
 	}
 	got := shell(t, s.Dir(), `SELECT tier, id, namespace, kind, coalesce(memory_key, '-'), coalesce(version, '-'), is_head,

@@ -19,6 +19,7 @@ type TierStats struct {
 // FileStats is the use of one database.
 type FileStats struct {
 	File      string `json:"file"`       // name below the data directory
+	State     string `json:"state"`      // active, sealed, retiring, or unavailable: then nothing is counted
 	UsedBytes int64  `json:"used_bytes"` // pages in use
 	FreeBytes int64  `json:"free_bytes"` // pages that wait for vacuum
 	WALBytes  int64  `json:"wal_bytes"`  // beside the file
@@ -49,6 +50,7 @@ type Stats struct {
 	Embedder         EmbedderStats `json:"embedder"`
 	QueueDepth       int           `json:"queue_depth"`
 	RolloverDeferred bool          `json:"rollover_deferred"`
+	RolloverReason   string        `json:"rollover_reason,omitempty"` // why it is
 	SchemaVersion    string        `json:"schema_version"`
 	LastGroomAt      string        `json:"last_groom_at,omitempty"`
 	StartedAt        memd.Time     `json:"started_at"`
@@ -57,12 +59,15 @@ type Stats struct {
 // Stats reads the state of the store.
 func (s *Set) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{QueueDepth: s.QueueDepth(), StartedAt: memd.At(s.opened), Budgets: []BudgetStats{}}
-	parts := s.parts()
+	st.RolloverReason = s.deferred.why()
+	st.RolloverDeferred = st.RolloverReason != ""
 	err := s.View(ctx, func(v *View) error {
 		byTier := map[memd.Tier]TierStats{}
-		for i, c := range v.conns {
-			file, err := fileStats(ctx, c, s.dir, parts[i].file, byTier)
-			if err != nil {
+		for i, p := range v.parts {
+			file := FileStats{File: p.name(), State: stateOf(p)}
+			if c := v.conn(i); c == nil {
+				file.State = "unavailable"
+			} else if err := fileStats(ctx, c, filepath.Join(s.dir, file.File), &file, byTier); err != nil {
 				return err
 			}
 			st.Databases = append(st.Databases, file)
@@ -70,7 +75,7 @@ func (s *Set) Stats(ctx context.Context) (Stats, error) {
 		for _, t := range memd.AllTiers() {
 			st.Tiers = append(st.Tiers, byTier[t])
 		}
-		c := v.conns[0]
+		c := v.active()
 		err := c.each(ctx, `SELECT budget, used, "limit" FROM budget ORDER BY budget`, nil, func(rows *sql.Rows) error {
 			var b BudgetStats
 			err := rows.Scan(&b.Budget, &b.Used, &b.Limit)
@@ -90,17 +95,20 @@ func (s *Set) Stats(ctx context.Context) (Stats, error) {
 	return st, err
 }
 
+// stateOf is the state of a database as stats show it.
+func stateOf(p *part) string {
+	if p.file == "" {
+		return "active"
+	}
+	return p.state
+}
+
 // fileStats measures one database and adds its tiers to byTier.
-func fileStats(ctx context.Context, c *conn, dir, file string, byTier map[memd.Tier]TierStats) (FileStats, error) {
-	f := FileStats{File: ActiveName}
-	if file != "" {
-		f.File = filepath.Join(HistoryDir, file)
-	}
-	var err error
+func fileStats(ctx context.Context, c *conn, path string, f *FileStats, byTier map[memd.Tier]TierStats) (err error) {
 	if f.UsedBytes, f.FreeBytes, err = pageBytes(ctx, c); err != nil {
-		return f, err
+		return err
 	}
-	if info, err := os.Stat(filepath.Join(dir, f.File) + "-wal"); err == nil {
+	if info, err := os.Stat(path + "-wal"); err == nil {
 		f.WALBytes = info.Size()
 	}
 	err = c.each(ctx, `SELECT tier, rows, chars FROM tally`, nil, func(rows *sql.Rows) error {
@@ -111,5 +119,5 @@ func fileStats(ctx context.Context, c *conn, dir, file string, byTier map[memd.T
 		byTier[t.Tier] = TierStats{Tier: t.Tier, Rows: sum.Rows + t.Rows, Chars: sum.Chars + t.Chars}
 		return err
 	})
-	return f, fail("count rows", err)
+	return fail("count rows", err)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"memd"
@@ -36,24 +37,39 @@ type Set struct {
 	now      func() time.Time
 	log      *slog.Logger
 	budgets  configs.Budgets
-	active   *part
 	writer   *writer
 	accesses accessBuffer
 	opened   time.Time
+	closed   atomic.Bool
+
+	// views is held by every View, and by the writer alone while it commits to
+	// historical databases or exchanges databases; only then the fields below
+	// change.
+	views   sync.RWMutex
+	active  *part // nil after an exchange that failed midway
+	lost    error // why
+	history []*part
+
+	owing    atomic.Bool // whether rows may stand in a file that they have left
+	full     atomic.Bool // whether what is owed alone exceeds the budget of historical databases
+	deferred deferral    // of a rollover; the writer's
+	upkeep   upkeep      // what goes on beside requests
+	making   sync.Mutex  // held while room is made
 
 	cursorKey []byte
 
-	version   string
-	keep      int
-	backingUp sync.Mutex                       // held while a backup is written
-	free      func(path string) (int64, error) // bytes left on a file system
+	version string
+	keep    int
+	busy    sync.Mutex                       // held while a backup is written, or files are exchanged
+	free    func(path string) (int64, error) // bytes left on a file system
 }
 
 // Open opens the databases of a directory, creating and migrating the active
 // one as needed. A file that is no memd database, or of a newer schema, is
 // refused before a byte of it is changed; no error ever renames or recreates
-// a database. A restore that was cut short is carried through first. The
-// caller holds the directory's lock and must Close the Set.
+// a database. A restore or a rollover that was cut short is carried through
+// first. A historical database that cannot be read is set aside, and the rest
+// opened. The caller holds the directory's lock and must Close the Set.
 func Open(ctx context.Context, opts Options) (*Set, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -65,6 +81,9 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	if err := resumeRestore(ctx, opts.Dir); err != nil {
 		return nil, err
 	}
+	if err := resumeRollover(ctx, opts.Dir); err != nil {
+		return nil, err
+	}
 	if err := identify(ctx, path); err != nil {
 		return nil, err
 	}
@@ -74,35 +93,85 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fail("create the database file", err)
 	}
-	w, err := openWriter(ctx, path)
-	if err != nil {
-		return nil, fail("open the database "+path, err)
-	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace}
-	f, err := identifyFiles(path)
-	if err != nil {
-		return nil, errors.Join(fail("look at the database file", err), w.close())
+	s.writer = newWriter(ctx, s)
+	if err := s.openFiles(ctx, path); err != nil {
+		return nil, errors.Join(err, s.closeFiles())
 	}
-	s.writer = startWriter(w, f, opts.Log)
-	if s.active, err = openPart(ctx, path, ""); err != nil {
-		return nil, errors.Join(fail("open the database for reading", err), s.writer.close())
-	}
+	go s.writer.run()
 	if err := s.recordMeta(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.upkeep.begin(ctx, s)
 	return s, nil
+}
+
+// openFiles opens the active database and what its catalogue names.
+func (s *Set) openFiles(ctx context.Context, path string) (err error) {
+	if err := s.openActive(ctx, path); err != nil {
+		return err
+	}
+	if err := s.openHistory(ctx); err != nil {
+		return err
+	}
+	if failed := s.writer.settleGone(ctx); failed != nil {
+		s.log.Warn("rows that left a historical database still stand in its file", "error", failed)
+	}
+	return nil
+}
+
+// openActive opens the writing and the reading connections to the active
+// database.
+func (s *Set) openActive(ctx context.Context, path string) error {
+	c, err := openWriter(ctx, path)
+	if err != nil {
+		return fail("open the database "+path, err)
+	}
+	s.writer.conn = c
+	if s.writer.files, err = identifyFiles(path); err != nil {
+		return fail("look at the database file", err)
+	}
+	s.active, err = openActive(ctx, path)
+	return fail("open the database for reading", err)
+}
+
+// closeFiles closes every connection. Nothing may be at work.
+func (s *Set) closeFiles() (err error) {
+	for _, p := range s.history {
+		err = errors.Join(err, p.close())
+	}
+	if s.active != nil {
+		err = errors.Join(err, s.active.close())
+	}
+	// The last connection to close folds the log into the file, which one that
+	// only reads cannot.
+	w := s.writer
+	if w.conn == nil {
+		return err
+	}
+	err = errors.Join(err, w.conn.close())
+	if w.files != nil {
+		err = errors.Join(err, w.files.part())
+	}
+	return err
 }
 
 // Close waits for a running backup, flushes buffered accesses, lets queued
 // writes finish and closes every connection.
 func (s *Set) Close() error {
-	s.backingUp.Lock()
-	defer s.backingUp.Unlock()
+	s.upkeep.end()
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if s.closed.Load() {
+		return nil
+	}
 	err := s.FlushAccess(context.Background())
-	// The last connection to close folds the log into the file, which one that
-	// only reads cannot.
-	return errors.Join(err, s.active.close(), s.writer.close(), s.writer.files.part())
+	s.closed.Store(true)
+	s.writer.close()
+	s.views.Lock()
+	defer s.views.Unlock()
+	return errors.Join(err, s.closeFiles())
 }
 
 // Update queues fn to the writer and returns after its commit is durable. A
@@ -126,5 +195,6 @@ func (s *Set) Dir() string { return s.dir }
 // QueueDepth is how many writes wait.
 func (s *Set) QueueDepth() int { return len(s.writer.queue) }
 
-// parts are the databases a View reads, the active one first.
-func (s *Set) parts() []*part { return []*part{s.active} }
+// parts are the databases, the active one first, then the historical ones,
+// newest first. The caller holds views, or is the writer.
+func (s *Set) parts() []*part { return append([]*part{s.active}, s.history...) }

@@ -1,19 +1,28 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 
 	"memd"
 	"memd/store/terms"
 )
 
-// Tx is one write in progress, within the writer's transaction. Its methods
-// change the active database only. It must not outlive the function it was
+// Tx is one write in progress, within the writer's transaction. New rows go to
+// the active database; a row of a historical one that was read in the same
+// write is changed where it stands. It must not outlive the function it was
 // given to.
 type Tx struct {
-	ctx  context.Context
-	conn *conn
+	ctx     context.Context
+	w       *writer
+	conn    *conn            // to the active database
+	at      map[string]*part // where rows stand that were read in historical databases
+	marked  []*part          // historical databases with a savepoint of this write; only where guarded
+	guarded bool
+	changed bool // whether a historical database was changed
 }
 
 // seg computes the index terms of a row that FTS5 cannot make by itself.
@@ -29,8 +38,18 @@ const insertRow = `INSERT INTO {t} (id, namespace, kind, memory_key, version, im
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // Insert adds m to its tier, with its index entries. The id must be new.
+// Where what is owed in historical databases alone exceeds their budget, it is
+// refused with budget_exceeded.
 func (tx *Tx) Insert(m *memd.Memory) error {
-	_, err := tx.conn.exec(tx.ctx, on(m.Tier, insertRow),
+	if tx.w.set.full.Load() {
+		return memd.Errorf(memd.CodeBudgetExceeded, "what is owed in historical databases alone exceeds budgets.store_bytes").
+			WithHint("forget what is no longer needed, or raise budgets.store_bytes")
+	}
+	return insert(tx.ctx, tx.conn, m)
+}
+
+func insert(ctx context.Context, c *conn, m *memd.Memory) error {
+	_, err := c.exec(ctx, on(m.Tier, insertRow),
 		m.ID, m.Namespace, string(m.Kind), orNull(m.MemoryKey), numberOrNull(m.Version), m.Importance, jsonList(m.Tags),
 		orNull(m.Source), string(m.SourceStatus), timeOrNull(m.VerifiedAt), orNull(m.VerifiedBy),
 		m.Stale, orNull(string(m.StaleReason)), orNull(m.Owner),
@@ -52,13 +71,17 @@ WHERE id = ? AND (tags IS NOT ? OR owner IS NOT ?)`
 // but content, key, kind and source. The hash is among it, since the content
 // may have been edited by hand.
 func (tx *Tx) UpdateMeta(m *memd.Memory) error {
-	_, err := tx.conn.exec(tx.ctx, on(m.Tier, updateLabels),
+	c, err := tx.home(m.ID)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(tx.ctx, on(m.Tier, updateLabels),
 		m.ContentHash, m.Importance, string(m.SourceStatus), timeOrNull(m.VerifiedAt), orNull(m.VerifiedBy),
 		m.Stale, orNull(string(m.StaleReason)), jsonList(m.Access), m.UpdatedAt.String(), m.WrittenAt.String(),
 		timeOrNull(m.ExpiresAt), timeOrNull(m.ResolvedAt), m.ID)
 	if err == nil {
 		tags, owner := jsonList(m.Tags), orNull(m.Owner)
-		_, err = tx.conn.exec(tx.ctx, on(m.Tier, updateIndexed), tags, owner, seg(m), m.ID, tags, owner)
+		_, err = c.exec(tx.ctx, on(m.Tier, updateIndexed), tags, owner, seg(m), m.ID, tags, owner)
 	}
 	return fail("update a "+string(m.Tier)+" row", err)
 }
@@ -66,41 +89,119 @@ func (tx *Tx) UpdateMeta(m *memd.Memory) error {
 // Delete removes the row of tier t with the given id, its index entries and
 // its vector. It reports whether there was one.
 func (tx *Tx) Delete(t memd.Tier, id string) (bool, error) {
-	n, err := tx.conn.exec(tx.ctx, on(t, `DELETE FROM {t} WHERE id = ?`), id)
+	c, err := tx.home(id)
+	if err != nil {
+		return false, err
+	}
+	n, err := c.exec(tx.ctx, on(t, `DELETE FROM {t} WHERE id = ?`), id)
+	if err == nil && c != tx.conn {
+		err = markDue(tx.ctx, c)
+	}
 	return n > 0, fail("delete a "+string(t)+" row", err)
 }
 
 // Move puts m into its tier in place of its row in tier from; id, vector and
-// place in the outbox stay.
+// place in the outbox stay. A row of a historical database is archived there,
+// and else moves into the active one.
 func (tx *Tx) Move(m *memd.Memory, from memd.Tier) error {
+	p := tx.at[m.ID]
+	if p != nil && m.Tier != memd.Archive {
+		if err := tx.fetchVector(p, m.ID); err != nil {
+			return err
+		}
+		if err := tx.leave(p, from, m.ID); err != nil {
+			return err
+		}
+		return insert(tx.ctx, tx.conn, m)
+	}
+	c, err := tx.home(m.ID)
+	if err != nil {
+		return err
+	}
 	// The delete trigger drops what hangs on the id, so it hangs elsewhere
 	// meanwhile.
 	const aside, back = `'moving:' || ?`, `?`
 	for _, table := range []string{"embedding", "outbox"} {
-		if _, err := tx.conn.exec(tx.ctx, `UPDATE `+table+` SET memory_id = `+aside+` WHERE memory_id = `+back, m.ID, m.ID); err != nil {
+		if _, err := c.exec(tx.ctx, `UPDATE `+table+` SET memory_id = `+aside+` WHERE memory_id = `+back, m.ID, m.ID); err != nil {
 			return fail("move a row", err)
 		}
 	}
 	if _, err := tx.Delete(from, m.ID); err != nil {
 		return err
 	}
-	if err := tx.Insert(m); err != nil {
+	if p != nil && from == memd.Long { // the trigger knows its own file's heads alone
+		if _, err := tx.conn.exec(tx.ctx, `UPDATE head SET id = NULL, file = NULL
+ WHERE namespace = ? AND memory_key = ? AND id = ? AND file = ?`, m.Namespace, m.MemoryKey, m.ID, p.file); err != nil {
+			return fail("move a row", err)
+		}
+	}
+	if err := insert(tx.ctx, c, m); err != nil {
 		return err
 	}
 	for _, table := range []string{"embedding", "outbox"} {
-		if _, err := tx.conn.exec(tx.ctx, `UPDATE `+table+` SET memory_id = `+back+` WHERE memory_id = `+aside, m.ID, m.ID); err != nil {
+		if _, err := c.exec(tx.ctx, `UPDATE `+table+` SET memory_id = `+back+` WHERE memory_id = `+aside, m.ID, m.ID); err != nil {
 			return fail("move a row", err)
 		}
 	}
 	return nil
 }
 
-// Get returns the whole row with the given id, from whichever tier holds it.
-func (tx *Tx) Get(id string) (memd.Memory, bool, error) { return get(tx.ctx, tx.conn, id) }
+// fetchVector copies a row's vector from a historical database into the active
+// one.
+func (tx *Tx) fetchVector(p *part, id string) error {
+	c, err := p.own(tx.ctx)
+	if err != nil {
+		return err
+	}
+	var model string
+	var dim int
+	var vec []byte
+	err = c.row(tx.ctx, `SELECT model, dim, vec FROM embedding WHERE memory_id = ?`, []any{id}, &model, &dim, &vec)
+	if ok, err := none(err); !ok || err != nil {
+		return fail("read a vector", err)
+	}
+	_, err = tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec) VALUES (?, ?, ?, ?)`, id, model, dim, vec)
+	return fail("copy a vector", err)
+}
 
-// get looks an id up in all four tiers.
-func get(ctx context.Context, c *conn, id string) (memd.Memory, bool, error) {
-	for _, t := range memd.AllTiers() {
+// Get returns the whole row with the given id, from whichever tier and
+// database holds it. Where a database cannot be read, a row that no other has
+// is an error.
+func (tx *Tx) Get(id string) (m memd.Memory, ok bool, err error) {
+	if m, ok, err = get(tx.ctx, tx.conn, id, memd.AllTiers()); ok || err != nil {
+		return m, ok, err
+	}
+	err = tx.eachOld(func(p *part, c *conn) error {
+		if ok {
+			return nil
+		}
+		found, has, err := get(tx.ctx, c, id, p.tiers())
+		if err != nil || !has {
+			return err
+		}
+		if ok, err = tx.found(p, id); ok {
+			m = found
+		}
+		return err
+	})
+	if err == nil && !ok {
+		err = tx.w.absent()
+	}
+	return m, ok, err
+}
+
+// tiers are those whose rows count in a database: a transient row that is left
+// in a historical one is dead.
+func (p *part) tiers() []memd.Tier {
+	if p.file == "" {
+		return memd.AllTiers()
+	}
+	return indexed[:]
+}
+
+// get looks an id up in the given tiers of one database.
+func get(ctx context.Context, c *conn, id string, within []memd.Tier) (memd.Memory, bool, error) {
+	for _, t := range within {
 		m := memd.Memory{Tier: t}
 		err := c.row(ctx, on(t, `SELECT `+fullColumns+` FROM {t} WHERE id = ?`), []any{id}, scanTargets(&m, true)...)
 		if ok, err := none(err); ok || err != nil {
@@ -114,6 +215,11 @@ func get(ctx context.Context, c *conn, id string) (memd.Memory, bool, error) {
 // content equal to hash: mostly not, and asking so costs a fraction of looking
 // for the rows.
 func (tx *Tx) HasContent(namespace, hash string) (bool, error) {
+	for _, p := range tx.w.history() {
+		if p.hashes.has(hash) {
+			return true, nil
+		}
+	}
 	var has bool
 	err := tx.conn.row(tx.ctx, `SELECT EXISTS (SELECT 1 FROM long INDEXED BY long_hash
  WHERE namespace = ?1 AND substr(content_hash, 8, 16) = substr(?2, 8, 16))
@@ -122,51 +228,136 @@ func (tx *Tx) HasContent(namespace, hash string) (bool, error) {
 	return has, fail("look for equal content", err)
 }
 
-// FindContent returns the live rows of tier t in a namespace whose content is
-// equal to hash, newest first; of the long tier the heads alone.
-func (tx *Tx) FindContent(t memd.Tier, namespace, hash string) ([]memd.Memory, error) {
-	// Left to itself SQLite reads the whole namespace, to save the sorting.
-	query := `SELECT ` + fullColumns + ` FROM {t} INDEXED BY {t}_hash
+// Left to itself SQLite reads the whole namespace, to save the sorting.
+const findContent = `SELECT ` + fullColumns + ` FROM {t} INDEXED BY {t}_hash
  WHERE {t}.namespace = ? AND substr({t}.content_hash, 8, 16) = substr(?, 8, 16) AND {t}.content_hash = ?`
-	if t == memd.Long {
-		query += ` AND EXISTS (SELECT 1 FROM head h
- WHERE h.namespace = long.namespace AND h.memory_key = long.memory_key AND h.id = long.id)`
-	}
-	var found []memd.Memory
-	err := tx.conn.each(tx.ctx, on(t, query+` ORDER BY {t}.id DESC`), []any{namespace, hash, hash}, collect(t, true, &found))
-	return found, fail("look for equal content", err)
+
+// FindContent returns the live rows of tier t, short or long, in a namespace
+// whose content is equal to hash, newest first; of the long tier the heads
+// alone.
+func (tx *Tx) FindContent(t memd.Tier, namespace, hash string) ([]memd.Memory, error) {
+	var all []memd.Memory
+	err := tx.each(func(p *part, c *conn) error {
+		if p.file != "" && !p.hashes.has(hash) {
+			return nil
+		}
+		var found []memd.Memory
+		err := c.each(tx.ctx, on(t, findContent+` ORDER BY {t}.id DESC`), []any{namespace, hash, hash}, collect(t, true, &found))
+		if err != nil {
+			return fail("look for equal content", err)
+		}
+		for _, m := range found {
+			ok, err := tx.found(p, m.ID)
+			if ok && t == memd.Long {
+				var h Head
+				h, _, err = tx.Head(m.Namespace, m.MemoryKey)
+				ok = h.has(&m, p.file)
+			}
+			if err != nil {
+				return err
+			}
+			if ok {
+				all = append(all, m)
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b memd.Memory) int { return strings.Compare(b.ID, a.ID) })
+	return all, err
 }
 
+// valueNow is what a row is worth at the time ?1, by which budgets choose what
+// goes first: recency x importance x (1 + access), where recency is 1/(1 + days
+// since the content was written).
+const valueNow = `{t}.importance * (1.0 + {t}.access_count) / (1.0 + max(0, julianday(?1) - julianday({t}.written_at)))`
+
 // LeastValuable returns the ids of the n rows of tier t that a row budget lets
-// go first, of one namespace or of all (""): the lowest recency x importance x
-// (1 + access), the oldest of equals. Recency is 1/(1 + days since the content
-// was written). Archived rows that carry a memory_key are owed and never among
-// them.
+// go first, of one namespace or of all (""): the least valuable, the oldest of
+// equals. Archived rows that carry a memory_key are owed and never among them.
 func (tx *Tx) LeastValuable(t memd.Tier, namespace string, n int, now memd.Time) ([]string, error) {
-	var ids []string
-	err := tx.conn.each(tx.ctx, on(t, `SELECT id FROM {t}
- WHERE (?1 IS NULL OR {t}.namespace = ?1) AND (?2 OR {t}.memory_key IS NULL)
- ORDER BY {t}.importance * (1.0 + {t}.access_count) / (1.0 + max(0, julianday(?3) - julianday({t}.written_at))), {t}.id
- LIMIT ?4`), []any{orNull(namespace), t != memd.Archive, now.String(), n}, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := tx.least(on(t, `SELECT {t}.id, `+valueNow+` AS value FROM {t}
+ WHERE (?2 IS NULL OR {t}.namespace = ?2) AND (?3 OR {t}.memory_key IS NULL)
+ ORDER BY value, {t}.id LIMIT ?4`), n, now.String(), orNull(namespace), t != memd.Archive, n)
 	return ids, fail("find the least valuable rows", err)
 }
 
+// leastVectors returns the ids of the n least valuable rows of tier t that have
+// a vector.
+func (tx *Tx) leastVectors(t memd.Tier, n int) ([]string, error) {
+	ids, err := tx.least(on(t, `SELECT {t}.id, `+valueNow+` AS value FROM embedding e JOIN {t} ON {t}.id = e.memory_id
+ ORDER BY value, {t}.id LIMIT ?2`), n, tx.w.set.Now().String(), n)
+	return ids, fail("find the least valuable vectors", err)
+}
+
+// least merges what a query of ids and values finds in each database, and
+// returns the first n ids.
+func (tx *Tx) least(query string, n int, args ...any) ([]string, error) {
+	type valued struct {
+		id    string
+		value float64
+	}
+	var all []valued
+	err := tx.each(func(p *part, c *conn) error {
+		var here []valued
+		err := c.each(tx.ctx, query, args, func(rows *sql.Rows) error {
+			var v valued
+			err := rows.Scan(&v.id, &v.value)
+			here = append(here, v)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, v := range here {
+			ok, err := tx.found(p, v.id)
+			if err != nil {
+				return err
+			}
+			if ok {
+				all = append(all, v)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b valued) int { return cmp.Or(cmp.Compare(a.value, b.value), strings.Compare(a.id, b.id)) })
+	ids := make([]string, 0, min(n, len(all)))
+	for _, v := range all[:min(n, len(all))] {
+		ids = append(ids, v.id)
+	}
+	return ids, err
+}
+
 // RowsIn returns how many rows tier t holds in a namespace.
-func (tx *Tx) RowsIn(t memd.Tier, namespace string) (int, error) {
-	var n int
-	err := tx.conn.row(tx.ctx, on(t, `SELECT count(*) FROM {t} WHERE namespace = ?`), []any{namespace}, &n)
-	return n, fail("count rows", err)
+func (tx *Tx) RowsIn(t memd.Tier, namespace string) (total int, err error) {
+	err = tx.each(func(p *part, c *conn) error {
+		var n int
+		err := c.row(tx.ctx, on(t, `SELECT count(*) FROM {t} WHERE namespace = ?`), []any{namespace}, &n)
+		total += n
+		return err
+	})
+	return total, fail("count rows", err)
 }
 
 // Rows returns how many rows tier t holds.
 func (tx *Tx) Rows(t memd.Tier) (int, error) {
+	// The catalogue follows what this write does to historical databases at its
+	// end alone, so that those it has changed are asked themselves.
 	var n int
-	err := tx.conn.row(tx.ctx, `SELECT rows FROM tally WHERE tier = ?`, []any{string(t)}, &n)
+	query, args := `SELECT rows FROM tally WHERE tier = ?1`, []any{string(t)}
+	if t != memd.Transient {
+		query = on(t, `SELECT rows + (SELECT coalesce(sum({t}), 0) FROM history
+ WHERE state <> 'copying' AND file NOT IN (SELECT value FROM json_each(?2)))
+ - (SELECT count(*) FROM gone WHERE tier = ?1) FROM tally WHERE tier = ?1`)
+		args = append(args, jsonList(tx.w.begunFiles()))
+	}
+	err := tx.conn.row(tx.ctx, query, args, &n)
+	for _, p := range tx.w.begun {
+		var here int
+		if err == nil && t != memd.Transient {
+			err = p.rw.row(tx.ctx, `SELECT rows FROM tally WHERE tier = ?`, []any{string(t)}, &here)
+			n += here
+		}
+	}
 	return n, fail("count rows", err)
 }
 
@@ -187,9 +378,19 @@ VALUES (?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orN
 	return fail("write an audit entry", err)
 }
 
-// Bury remembers that m was forgotten, without its body.
+// Bury deletes m and remembers that it was forgotten, without its body. From a
+// historical database it goes once that is durable.
 func (tx *Tx) Bury(m *memd.Memory, at memd.Time) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
+	var err error
+	if p := tx.at[m.ID]; p != nil {
+		err = tx.leave(p, m.Tier, m.ID)
+	} else {
+		_, err = tx.Delete(m.Tier, m.ID)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
 VALUES (?, ?, ?, ?, ?)`, m.ID, m.Namespace, orNull(m.MemoryKey), m.ContentHash, at.String())
 	return fail("write a tombstone", err)
 }

@@ -4,119 +4,216 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
-	"sync"
 
 	"memd"
 )
 
-// readers is how many connections serve reads of one database.
-const readers = 4
-
-// part is one database as readers see it.
-type part struct {
-	file    string // "" for the active database
-	pool    chan *conn
-	opened  int           // connections there are, in the pool or lent
-	closing chan struct{} // closed when no reader gets a connection any more
-	close   func() error  // once, however often it is called
-}
-
-func openPart(ctx context.Context, path, file string) (*part, error) {
-	p := &part{file: file, pool: make(chan *conn, readers), closing: make(chan struct{})}
-	p.close = sync.OnceValue(p.shut)
-	for range readers {
-		c, err := connect(ctx, path, "ro", readerPragmas)
-		if err != nil {
-			return nil, errors.Join(err, p.close())
-		}
-		p.opened++
-		p.pool <- c
-	}
-	return p, nil
-}
-
-// shut waits for every connection to come back and closes it.
-func (p *part) shut() error {
-	close(p.closing)
-	var errs error
-	for range p.opened {
-		errs = errors.Join(errs, (<-p.pool).close())
-	}
-	return errs
-}
-
-// View is one consistent reading of all databases: a read transaction on
-// each. It must not outlive the function it was given to.
+// View is one consistent reading of all databases. It must not outlive the
+// function it was given to.
+//
+// The active database is read in one transaction. The historical ones are
+// opened when asked for: none of them changes while any View is at work, since
+// the writer commits to them alone (see Set.views).
 type View struct {
-	ctx   context.Context
-	conns []*conn // one a database, the active one first
+	ctx    context.Context
+	parts  []*part // the active one first, then the historical ones, newest first
+	conns  []*conn // beside parts; nil: not asked for yet
+	missed []error // beside parts: why one could not be read
+	owing  bool    // whether rows may stand in a file that they have left
+	heads  map[headKey]Head
 }
 
 // View runs fn over a consistent state that holds every write answered before
-// the call. It waits for a free reader, never for the writer.
+// the call. It waits for a free reader and while databases are exchanged,
+// never for a commit to the active one.
 func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
-	parts := s.parts()
-	v := &View{ctx: ctx, conns: make([]*conn, 0, len(parts))}
+	s.views.RLock()
+	defer s.views.RUnlock()
+	switch {
+	case s.closed.Load():
+		return errClosing
+	case s.active == nil:
+		return s.lost
+	}
+	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), heads: map[headKey]Head{}}
+	v.conns, v.missed = make([]*conn, len(v.parts)), make([]error, len(v.parts))
+	if v.conns[0], err = s.active.lend(ctx); err != nil {
+		return err
+	}
 	defer func() {
 		for i, c := range v.conns {
-			// The transaction only read: ending it cannot lose anything, and
-			// a connection that cannot end it is no use to the next reader.
-			if _, end := c.exec(context.WithoutCancel(ctx), "COMMIT"); end != nil {
-				err = errors.Join(err, fail("end a read", end))
+			if c != nil {
+				err = errors.Join(err, v.parts[i].end(ctx, c))
 			}
-			parts[i].pool <- c
 		}
 	}()
-	for _, p := range parts {
-		select {
-		case c := <-p.pool:
-			// It takes no lock, so it is not worth interrupting; and begun but
-			// reported as cancelled it would spoil the connection for good.
-			if _, err := c.exec(context.WithoutCancel(ctx), "BEGIN"); err != nil {
-				p.pool <- c
-				return fail("begin a read", err)
-			}
-			v.conns = append(v.conns, c)
-		case <-p.closing:
-			return errClosing
-		case <-ctx.Done():
-			return ctx.Err()
+	return fn(v)
+}
+
+// active is the connection to the active database.
+func (v *View) active() *conn { return v.conns[0] }
+
+// conn is the connection to a database, nil where it cannot be read: the rest
+// is served without it, and Unavailable tells.
+func (v *View) conn(i int) *conn {
+	if v.conns[i] == nil && v.missed[i] == nil {
+		if v.missed[i] = v.parts[i].broken(); v.missed[i] == nil {
+			c, err := v.parts[i].lend(v.ctx)
+			v.conns[i], v.missed[i] = c, v.parts[i].failed(err)
 		}
 	}
-	return fn(v)
+	return v.conns[i]
+}
+
+// each calls fn with every database that can be read, the active one first,
+// then the historical ones, newest first. A historical one that turns out to
+// be damaged meanwhile is set aside.
+func (v *View) each(fn func(i int, c *conn) error) error {
+	for i, p := range v.parts {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		c := v.conn(i)
+		if c == nil {
+			continue
+		}
+		err := fn(i, c)
+		if p.file != "" && damage(err) {
+			v.missed[i] = p.failed(err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unavailable names the databases that could not be read by what was asked so
+// far, with the rows that the catalogue counts in each; [] for none.
+func (v *View) Unavailable() ([]string, error) {
+	names := []string{}
+	for i, p := range v.parts {
+		if v.missed[i] == nil {
+			continue
+		}
+		var rows int
+		err := v.active().row(v.ctx, `SELECT short + long + archive FROM history WHERE file = ?`, []any{p.file}, &rows)
+		if _, err := none(err); err != nil {
+			return nil, fail("read the catalogue", err)
+		}
+		names = append(names, fmt.Sprintf("%s/%s: %d rows unavailable", HistoryDir, p.file, rows))
+	}
+	return names, nil
+}
+
+// absent is the answer to a search for one row that no database has: an error
+// where one could not be read.
+func (v *View) absent() error {
+	for _, err := range v.missed {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Err is the error of the request that the View serves, nil while it runs.
 func (v *View) Err() error { return v.ctx.Err() }
 
-// Get returns the whole row with the given id.
-func (v *View) Get(id string) (memd.Memory, bool, error) {
-	for _, c := range v.conns {
-		if m, ok, err := get(v.ctx, c, id); ok || err != nil {
-			return m, ok, err
+// Get returns the whole row with the given id. Where a database cannot be
+// read, a row that no other has is an error.
+func (v *View) Get(id string) (m memd.Memory, ok bool, err error) {
+	err = v.each(func(i int, c *conn) error {
+		if ok {
+			return nil
 		}
+		found, has, err := get(v.ctx, c, id, v.parts[i].tiers())
+		if err != nil || !has {
+			return err
+		}
+		if ok, err = v.stands(i, found.ID); ok {
+			m = found
+		}
+		return err
+	})
+	if err == nil && !ok {
+		err = v.absent()
 	}
-	return memd.Memory{}, false, nil
+	return m, ok, err
 }
 
 // Head returns the state of a key.
 func (v *View) Head(namespace, key string) (Head, bool, error) {
-	return headOf(v.ctx, v.conns[0], namespace, key)
+	return headOf(v.ctx, v.active(), namespace, key)
+}
+
+// Row returns the whole row that a head names; not ok where it was deleted or
+// archived by hand.
+func (v *View) Row(h Head) (m memd.Memory, ok bool, err error) {
+	if h.ID == "" {
+		return m, false, nil
+	}
+	for i, p := range v.parts {
+		if p.file != h.File {
+			continue
+		}
+		c := v.conn(i)
+		if c == nil {
+			return m, false, v.missed[i]
+		}
+		m, ok, err = get(v.ctx, c, h.ID, []memd.Tier{memd.Long})
+		return m, ok, p.failed(err)
+	}
+	return m, false, nil
 }
 
 // Versions returns every row of a key over all databases, newest first and
 // without raw_content.
 func (v *View) Versions(namespace, key string) ([]memd.Memory, error) {
 	var all []memd.Memory
-	for _, c := range v.conns {
-		found, err := versionsOf(v.ctx, c, namespace, key, false)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
+	err := v.each(func(i int, c *conn) error {
+		return versionsOf(v.ctx, c, namespace, key, false, func(m memd.Memory) error {
+			ok, err := v.stands(i, m.ID)
+			if ok {
+				all = append(all, m)
+			}
+			return err
+		})
+	})
+	return sortVersions(all), err
+}
+
+// stands reports whether a row that was found in a database has not left it.
+func (v *View) stands(i int, id string) (bool, error) {
+	if i == 0 || !v.owing {
+		return true, nil
 	}
-	return sortVersions(all), nil
+	return stands(v.ctx, v.active(), id, v.parts[i].file)
+}
+
+// current reports whether a row that was found in a database has not left it,
+// and is no superseded version. In the active database the search itself sees
+// to that.
+func (v *View) current(i int, m *memd.Memory) (bool, error) {
+	if i == 0 {
+		return true, nil
+	}
+	if ok, err := v.stands(i, m.ID); !ok || err != nil || m.MemoryKey == "" {
+		return ok, err
+	}
+	key := headKey{m.Namespace, m.MemoryKey}
+	h, known := v.heads[key]
+	if !known {
+		var err error
+		if h, _, err = v.Head(m.Namespace, m.MemoryKey); err != nil {
+			return false, err
+		}
+		v.heads[key] = h
+	}
+	return h.has(m, v.parts[i].file), nil
 }
 
 func sortVersions(found []memd.Memory) []memd.Memory {
@@ -127,7 +224,7 @@ func sortVersions(found []memd.Memory) []memd.Memory {
 // SessionOwner returns the caller that opened a session, "" when nobody has.
 func (v *View) SessionOwner(session string) (string, error) {
 	var owner string
-	err := v.conns[0].row(v.ctx, `SELECT owner FROM session WHERE session_id = ?`, []any{session}, &owner)
+	err := v.active().row(v.ctx, `SELECT owner FROM session WHERE session_id = ?`, []any{session}, &owner)
 	_, err = none(err)
 	return owner, fail("read a session", err)
 }
@@ -135,7 +232,7 @@ func (v *View) SessionOwner(session string) (string, error) {
 // Notes returns a session's live transient rows, oldest first.
 func (v *View) Notes(session string, now memd.Time) ([]memd.Memory, error) {
 	var found []memd.Memory
-	err := v.conns[0].each(v.ctx, on(memd.Transient, `SELECT `+fullColumns+` FROM {t}
+	err := v.active().each(v.ctx, on(memd.Transient, `SELECT `+fullColumns+` FROM {t}
  WHERE {t}.session_id = ? AND ({t}.expires_at IS NULL OR {t}.expires_at > ?) ORDER BY {t}.rid`),
 		[]any{session, now.String()}, collect(memd.Transient, true, &found))
 	return found, fail("read a session's notes", err)
@@ -144,7 +241,7 @@ func (v *View) Notes(session string, now memd.Time) ([]memd.Memory, error) {
 // Meta returns the value under a key of the meta table, "" when absent.
 func (v *View) Meta(key string) (string, error) {
 	var value string
-	err := v.conns[0].row(v.ctx, `SELECT value FROM meta WHERE key = ?`, []any{key}, &value)
+	err := v.active().row(v.ctx, `SELECT value FROM meta WHERE key = ?`, []any{key}, &value)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}

@@ -23,7 +23,7 @@ const (
 type write struct {
 	ctx  context.Context
 	fn   func(*Tx) error
-	solo func(*conn) error // in place of fn: runs outside any transaction
+	solo func() error // in place of fn: runs on the writer's goroutine, outside any transaction
 	done chan error
 }
 
@@ -31,20 +31,25 @@ type write struct {
 // runs it in one transaction in which a bad write fails alone, commits, and only
 // then answers.
 type writer struct {
-	conn    *conn
+	set     *Set
+	conn    *conn // to the active database; nil after an exchange of databases that failed midway
+	files   *files
 	queue   chan write
 	stopped chan struct{}
 	log     *slog.Logger
-	files   *files
+	ctx     context.Context // of its own work; no request's
+
+	// Of the group under way.
+	begun   []*part     // historical databases with an open transaction
+	added   []addedHash // to be known once those have committed
+	leaving bool        // whether rows leave a historical database
 
 	mu     sync.RWMutex // guards closing against sends on queue
 	closed bool
 }
 
-func startWriter(c *conn, f *files, log *slog.Logger) *writer {
-	w := &writer{conn: c, files: f, queue: make(chan write, queueLen), stopped: make(chan struct{}), log: log}
-	go w.run()
-	return w
+func newWriter(ctx context.Context, s *Set) *writer {
+	return &writer{set: s, ctx: context.WithoutCancel(ctx), queue: make(chan write, queueLen), stopped: make(chan struct{}), log: s.log}
 }
 
 // do queues fn and waits for its commit. Once fn has begun it is carried to
@@ -54,8 +59,9 @@ func (w *writer) do(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // alone queues fn to run between groups, outside any transaction, and waits
-// for its end: what SQLite does not do inside one, such as a checkpoint.
-func (w *writer) alone(ctx context.Context, fn func(*conn) error) error {
+// for its end: what SQLite does not do inside one, such as a checkpoint, and
+// what exchanges databases.
+func (w *writer) alone(ctx context.Context, fn func() error) error {
 	return w.submit(write{ctx: ctx, solo: fn})
 }
 
@@ -77,7 +83,7 @@ func (w *writer) submit(job write) error {
 }
 
 // close lets queued writes finish, then stops the goroutine.
-func (w *writer) close() error {
+func (w *writer) close() {
 	w.mu.Lock()
 	if !w.closed {
 		w.closed = true
@@ -85,7 +91,6 @@ func (w *writer) close() error {
 	}
 	w.mu.Unlock()
 	<-w.stopped
-	return w.conn.close()
 }
 
 func (w *writer) run() {
@@ -97,8 +102,9 @@ func (w *writer) run() {
 			n := slices.IndexFunc(group, func(j write) bool { return j.solo != nil })
 			switch n {
 			case 0:
-				group[0].done <- group[0].solo(w.conn)
+				group[0].done <- group[0].solo()
 				group = group[1:]
+				continue
 			case -1:
 				w.commit(group)
 				group = group[:0]
@@ -106,6 +112,7 @@ func (w *writer) run() {
 				w.commit(group[:n])
 				group = group[n:]
 			}
+			w.set.rollIfFull(w.ctx)
 		}
 	}
 }
@@ -136,13 +143,14 @@ func (w *writer) gather(group []write) []write {
 func (w *writer) commit(group []write) {
 	// The transaction belongs to the writer, not to any request: a request
 	// that goes away must not interrupt its neighbours' commit.
-	ctx := context.Background()
+	ctx := w.ctx
 	results, err := w.attempt(ctx, group, w.bare)
 	if errors.Is(err, errDirty) {
 		results, err = w.attempt(ctx, group, w.guarded)
 	}
-	if code := memd.CodeOf(err); err != nil && len(group) > 1 && code == memd.CodeStoreFailed {
-		// Damage that shows at the commit is no fault of the neighbours.
+	if code := memd.CodeOf(err); err != nil && len(group) > 1 && (code == memd.CodeStoreFailed || errors.Is(err, errAcross)) {
+		// Damage that shows at the commit is no fault of the neighbours, nor is
+		// a historical database that another program holds.
 		for _, job := range group {
 			w.commit([]write{job})
 		}
@@ -180,19 +188,49 @@ func (w *writer) attempt(ctx context.Context, group []write, one func(context.Co
 	return results, err
 }
 
-// transaction runs fn between BEGIN IMMEDIATE and COMMIT.
+// transaction runs fn as one transaction, over all databases that it changes.
 func (w *writer) transaction(ctx context.Context, fn func() error) error {
-	if err := w.files.check(); err != nil {
+	if err := w.ready(ctx); err != nil {
 		return err
 	}
+	return w.plainly(ctx, fn)
+}
+
+// errAcross marks the failure of a group that concerned historical databases.
+var errAcross = errors.New("a historical database could not be changed")
+
+// ready makes sure that there is an active database to write to, the one that
+// was opened.
+func (w *writer) ready(ctx context.Context) error {
+	if w.conn == nil {
+		if err := w.set.reopen(ctx); err != nil {
+			return err
+		}
+	}
+	return w.files.check()
+}
+
+// plainly runs fn between BEGIN IMMEDIATE and COMMIT.
+func (w *writer) plainly(ctx context.Context, fn func() error) error {
 	if _, err := w.conn.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fail("begin a transaction", err)
 	}
 	err := fn()
-	if err == nil {
+	across := w.across()
+	switch {
+	case err != nil:
+	case across:
+		if err = w.commitAcross(ctx); err == nil {
+			return nil
+		}
+	default:
 		if _, err = w.conn.exec(ctx, "COMMIT"); err == nil {
 			return nil
 		}
+	}
+	w.abandon(ctx)
+	if across && !errors.Is(err, errDirty) {
+		err = errors.Join(errAcross, err)
 	}
 	if _, rollback := w.conn.exec(ctx, "ROLLBACK"); rollback != nil {
 		// SQLite has rolled back by itself on a full disk or an I/O error.
@@ -204,10 +242,10 @@ func (w *writer) transaction(ctx context.Context, fn func() error) error {
 // bare runs one write straight in the transaction. failed is its own outcome;
 // fatal means that the whole transaction is lost.
 func (w *writer) bare(ctx context.Context, job write) (failed, fatal error) {
-	tx := &Tx{ctx: ctx, conn: w.conn}
+	tx := w.tx(ctx)
 	before := w.conn.changes
 	failed = call(job.fn, tx)
-	if failed != nil && w.conn.changes != before {
+	if failed != nil && (w.conn.changes != before || tx.changed) {
 		return nil, errDirty
 	}
 	return failed, lost(failed)
@@ -218,19 +256,33 @@ func (w *writer) guarded(ctx context.Context, job write) (failed, fatal error) {
 	if _, err := w.conn.exec(ctx, "SAVEPOINT job"); err != nil {
 		return nil, err
 	}
-	failed = call(job.fn, &Tx{ctx: ctx, conn: w.conn})
+	tx := w.tx(ctx)
+	tx.guarded = true
+	failed = call(job.fn, tx)
+	conns := []*conn{w.conn}
+	for _, p := range tx.marked {
+		conns = append(conns, p.rw)
+	}
 	if failed != nil {
 		if fatal := lost(failed); fatal != nil {
 			return failed, fatal
 		}
-		if _, err := w.conn.exec(ctx, "ROLLBACK TO job"); err != nil {
+		for _, c := range conns {
+			if _, err := c.exec(ctx, "ROLLBACK TO job"); err != nil {
+				return failed, err
+			}
+		}
+	}
+	for _, c := range conns {
+		if _, err := c.exec(ctx, "RELEASE job"); err != nil {
 			return failed, err
 		}
 	}
-	if _, err := w.conn.exec(ctx, "RELEASE job"); err != nil {
-		return failed, err
-	}
 	return failed, nil
+}
+
+func (w *writer) tx(ctx context.Context) *Tx {
+	return &Tx{ctx: ctx, w: w, conn: w.conn, at: map[string]*part{}}
 }
 
 // lost returns err if it may have ended the transaction (sqlite.org/lang_transaction.html).

@@ -79,9 +79,6 @@ func (s *Service) ForgetKey(ctx context.Context, c memd.Caller, namespace, key s
 
 // bury deletes one row and remembers that it was forgotten.
 func (s *Service) bury(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) error {
-	if _, err := tx.Delete(m.Tier, m.ID); err != nil {
-		return err
-	}
 	if err := tx.Bury(m, now); err != nil {
 		return err
 	}

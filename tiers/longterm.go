@@ -153,10 +153,10 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.Rememb
 // key is new, its head was deleted by hand, or it has expired.
 func (s *Service) headRow(tx *store.Tx, ns, key string, now memd.Time) (store.Head, *memd.Memory, error) {
 	state, ok, err := tx.Head(ns, key)
-	if err != nil || !ok || state.ID == "" {
+	if err != nil || !ok {
 		return state, nil, err
 	}
-	m, ok, err := tx.Get(state.ID)
+	m, ok, err := tx.Row(state)
 	if err != nil || !ok || expired(&m, now) {
 		return state, nil, err
 	}

@@ -86,12 +86,12 @@ func (s *Service) Head(ctx context.Context, c memd.Caller, namespace, key string
 		if err != nil {
 			return err
 		}
-		if ok && head.ID != "" {
-			if m, ok, err = v.Get(head.ID); err != nil {
+		if ok {
+			if m, ok, err = v.Row(head); err != nil {
 				return err
 			}
 		}
-		if !ok || head.ID == "" || !maySee(c, &m, now) {
+		if !ok || !maySee(c, &m, now) {
 			return notFound()
 		}
 		Present(&m, s.budgets, now)

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"memd/internal/atomicfile"
+)
+
+// copyOut makes a copy of the active database the historical one p and then
+// empties the active one: the way for a database that another program has
+// open, whose file can get no other name. It takes longer, and the write-ahead
+// log grows by what is emptied.
+//
+// The catalogue names the copy before it is made, and counts it only with the
+// commit that empties: rows are never in both.
+func (s *Set) copyOut(ctx context.Context, p *part) error {
+	w := s.writer
+	err := w.plainly(ctx, func() error {
+		_, err := w.conn.exec(ctx, `INSERT INTO history (file, seq, state, sealed_at, bytes, short, long, archive, vectors, vector_bytes)
+ SELECT ?, 1 + coalesce(max(seq), 0), 'copying', ?, 0, 0, 0, 0, 0, 0 FROM history`, p.file, s.Now().String())
+		return fail("mark a rollover", err)
+	})
+	if err != nil {
+		return err
+	}
+	reached(ctx, "rollover/marked")
+	if err := s.copyAs(ctx, p); err != nil {
+		return errors.Join(err, removeDatabase(filepath.Join(s.dir, ActiveName)+copySuffix), s.dropFile(ctx, p))
+	}
+	reached(ctx, "rollover/copied")
+	s.views.Lock()
+	defer s.views.Unlock()
+	if err := s.empty(ctx, p); err != nil {
+		return errors.Join(err, s.dropFile(ctx, p))
+	}
+	reached(ctx, "rollover/emptied")
+	s.history = append([]*part{p}, s.history...)
+	if _, err := settle(ctx, w.conn, false); err != nil {
+		s.log.Warn("space of a rolled over database not given back yet", "error", err)
+	}
+	return nil
+}
+
+// copyAs makes the copy and puts it under its name.
+func (s *Set) copyAs(ctx context.Context, p *part) error {
+	path := filepath.Join(s.dir, ActiveName) + copySuffix
+	if err := removeDatabase(path); err != nil {
+		return fail("remove what an earlier rollover left", err)
+	}
+	if err := makePrivate(path); err != nil {
+		return fail("create a historical database", err)
+	}
+	if _, err := s.writer.conn.exec(ctx, `VACUUM INTO ?`, path); err != nil {
+		return fail("copy the active database", err)
+	}
+	c, err := connect(ctx, path, "rw", historyPragmas+`PRAGMA synchronous = OFF;`)
+	if err != nil {
+		return fail("open a historical database", err)
+	}
+	if err := errors.Join(shed(ctx, c), c.close()); err != nil {
+		return fail("thin a historical database out", err)
+	}
+	if err := syncFile(path); err != nil {
+		return fail("write a historical database", err)
+	}
+	if err := os.Rename(path, p.path); err != nil {
+		return fail("name a historical database", err)
+	}
+	return fail("write the history folder", errors.Join(atomicfile.SyncDir(filepath.Dir(p.path)), atomicfile.SyncDir(s.dir)))
+}
+
+// empty takes out of the active database, in one transaction, all rows that p
+// now holds, and counts p in the catalogue.
+func (s *Set) empty(ctx context.Context, p *part) error {
+	c := s.writer.conn
+	triggers, err := deleteTriggers(ctx, c)
+	if err != nil {
+		return fail("read the schema", err)
+	}
+	own, err := p.own(ctx)
+	if err != nil {
+		return err
+	}
+	queries := []string{}
+	for _, t := range triggers { // they would take each row out of the index by itself
+		queries = append(queries, `DROP TRIGGER `+t.name)
+	}
+	for _, t := range indexed {
+		queries = append(queries, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('delete-all')`), on(t, `DELETE FROM {t}`),
+			on(t, `DELETE FROM {t}_reindex`), on(t, `UPDATE tally SET rows = 0, chars = 0 WHERE tier = '{t}'`))
+	}
+	queries = append(queries, `DELETE FROM embedding`, `DELETE FROM pitfall_hit`,
+		// One entry stays, so that the next follows on it.
+		`DELETE FROM audit WHERE seq < (SELECT max(seq) FROM audit)`)
+	for _, t := range triggers {
+		queries = append(queries, t.sql)
+	}
+	return s.writer.plainly(ctx, func() error {
+		if _, err := c.exec(ctx, `UPDATE head SET file = ? WHERE id IS NOT NULL AND file IS NULL`, p.file); err != nil {
+			return fail("hand on the heads", err)
+		}
+		for _, query := range queries {
+			if _, err := c.exec(ctx, query); err != nil {
+				return fail("empty the active database", err)
+			}
+		}
+		if _, err := c.exec(ctx, `UPDATE history SET state = 'sealed' WHERE file = ?`, p.file); err != nil {
+			return fail("enter a historical database in the catalogue", err)
+		}
+		return recount(ctx, c, p, own)
+	})
+}
+
+// trigger is one of the schema's.
+type trigger struct{ name, sql string }
+
+// deleteTriggers are those that follow the deletion of a row with an index.
+func deleteTriggers(ctx context.Context, c *conn) (found []trigger, err error) {
+	err = c.each(ctx, `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`, nil, func(rows *sql.Rows) error {
+		var t trigger
+		err := rows.Scan(&t.name, &t.sql)
+		if strings.HasSuffix(t.name, "_delete") && t.name != "transient_delete" {
+			found = append(found, t)
+		}
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"memd"
+	"memd/internal/atomicfile"
+	"memd/migrations"
+)
+
+// States of a historical database in the catalogue. docs/format.md has what
+// moves one on.
+const (
+	stateCopying  = "copying"  // the file is being made; its rows still live in the active database
+	stateSealed   = "sealed"   // at rest
+	stateRetiring = "retiring" // what is owed in it moves to the next
+	stateRetired  = "retired"  // nothing is owed in it; the file may go
+)
+
+// openHistory makes ready what the catalogue names. The writer is at rest.
+func (s *Set) openHistory(ctx context.Context) error {
+	listed, err := s.catalogue(ctx)
+	if err != nil {
+		return err
+	}
+	s.history = nil
+	for _, p := range listed {
+		switch p.state {
+		case stateCopying, stateRetired:
+			if err := s.dropFile(ctx, p); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.makeReady(ctx, s.writer.conn); err != nil {
+			s.log.Error("historical database not available", "file", p.file, "error", err)
+		}
+		s.history = append(s.history, p)
+	}
+	return s.untangle(ctx)
+}
+
+// catalogue are the historical databases that the active one names, newest
+// first.
+func (s *Set) catalogue(ctx context.Context) (listed []*part, err error) {
+	err = s.writer.conn.each(ctx, `SELECT file, state FROM history ORDER BY seq DESC`, nil, func(rows *sql.Rows) error {
+		var file, state string
+		err := rows.Scan(&file, &state)
+		if err == nil && !historyForm.MatchString(HistoryDir+"/"+file) {
+			err = memd.Errorf(memd.CodeStoreFailed, "the catalogue names a file that no memd makes").
+				WithHint("look at the table history of %s", ActiveName)
+		}
+		listed = append(listed, newPart(s.dir, file, state))
+		return err
+	})
+	return listed, fail("read the catalogue", err)
+}
+
+// dropFile deletes a historical database that is not whole yet, or in which
+// nothing is owed any more: first its file, then its line in the catalogue.
+func (s *Set) dropFile(ctx context.Context, p *part) error {
+	for _, name := range []string{p.path, p.path + "-journal"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fail("delete "+p.file, err)
+		}
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(p.path)); err != nil {
+		return fail("delete "+p.file, err)
+	}
+	reached(ctx, "retire/unlinked")
+	return s.writer.plainly(ctx, func() error {
+		for _, query := range []string{`DELETE FROM history WHERE file = ?`, `DELETE FROM gone WHERE file = ?`,
+			// Owed heads have moved; a row that was deleted by hand has none.
+			`UPDATE head SET id = NULL, file = NULL WHERE file = ?`} {
+			if _, err := s.writer.conn.exec(ctx, query, p.file); err != nil {
+				return fail("take "+p.file+" out of the catalogue", err)
+			}
+		}
+		return nil
+	})
+}
+
+// makeReady looks into a historical database and brings it up to this release.
+// What is no database of memd is set aside for good, and not touched; any
+// other error may pass.
+func (p *part) makeReady(ctx context.Context, active *conn) error {
+	if err := inspect(ctx, p.path); err != nil {
+		if lasting(err) {
+			p.mu.Lock()
+			p.fault = setAside(p.file, err)
+			p.mu.Unlock()
+		}
+		return err
+	}
+	if err := makePrivate(p.path); err != nil {
+		return fail("open "+p.file, err)
+	}
+	c, err := connect(ctx, p.path, "rw", historyPragmas) // which also rolls back what was cut short
+	if err != nil {
+		return p.failed(err)
+	}
+	version, err := schemaVersion(ctx, c)
+	if err == nil && version < migrations.Latest {
+		err = migrate(ctx, c, historyPragmas)
+	}
+	if err == nil {
+		err = shed(ctx, c)
+	}
+	if err == nil {
+		err = recount(ctx, active, p, c)
+	}
+	return p.failed(errors.Join(err, c.close()))
+}
+
+// inspect looks at a historical database before anything is written to it.
+func inspect(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", path)
+	case info.Size() == 0:
+		return memd.Errorf(memd.CodeStoreFailed, "%s is empty", path)
+	}
+	if err := identify(ctx, path); err != nil {
+		return err
+	}
+	c, err := connect(ctx, path, "ro", readerPragmas)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	version, err := schemaVersion(ctx, c)
+	if err == nil && version == 0 {
+		err = memd.Errorf(memd.CodeStoreFailed, "%s holds no memory", path)
+	}
+	if err != nil {
+		return err
+	}
+	var rows int
+	return c.row(ctx, `SELECT sum(rows) FROM tally`, nil, &rows)
+}
+
+// lasting reports whether an error of looking into a historical database is
+// one of what lies there, not one that may pass: a lock, a missing right, too
+// many open files.
+func lasting(err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if _, system := errors.AsType[*fs.PathError](err); system {
+		return false
+	}
+	code := sqliteCode(err)
+	return code == 0 || code == codeSQL || damage(err)
+}
+
+// shedKey notes in a historical database that shed was done.
+const shedKey = "sealed"
+
+// shed rids a database that has become historical of what lives on in the
+// active one.
+func shed(ctx context.Context, c *conn) error {
+	var done bool
+	if err := c.row(ctx, `SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)`, []any{shedKey}, &done); done || err != nil {
+		return err
+	}
+	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := func() error {
+		for _, table := range []string{"transient", "session", "once", "outbox", "access_log", "gone", "history"} {
+			if _, err := c.exec(ctx, `DELETE FROM `+table); err != nil {
+				return err
+			}
+		}
+		if _, err := c.exec(ctx, `INSERT INTO meta (key, value, updated_at) VALUES (?, '1', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`, shedKey); err != nil {
+			return err
+		}
+		if err := noteSettled(ctx, c); err != nil {
+			return err
+		}
+		_, err := c.exec(ctx, "COMMIT")
+		return err
+	}()
+	if err != nil {
+		_, rollback := c.exec(ctx, "ROLLBACK")
+		_ = rollback // SQLite may have rolled back by itself
+		return fmt.Errorf("delete what lives on elsewhere: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memd"
+	"memd/internal/memtest"
+	"memd/store"
+)
+
+// roll rolls over and fails unless that made a historical database.
+func roll(t testing.TB, s *store.Set) store.Rolled {
+	t.Helper()
+	r, err := s.Rollover(ctx)
+	if err != nil {
+		t.Fatalf("rollover: %v", err)
+	}
+	if !r.Rolled {
+		t.Fatalf("rollover: %+v", r)
+	}
+	return r
+}
+
+// A row is found, read and listed wherever it stands, and a fresh start finds
+// it as well.
+func TestRollover(t *testing.T) {
+	dir := t.TempDir()
+	s := memtest.Store(t, dir, nil, nil)
+	short, long, cold := row(memd.Short, 1, "alpha"), row(memd.Long, 2, "alpha beta"), row(memd.Archive, 3, "alpha gamma")
+	note := row(memd.Transient, 4, "a note")
+	put(t, s, short, long, cold, note)
+	r := roll(t, s)
+	if r.File != "history/agent_memory-20261130T020000Z.db" || r.Rows != 3 {
+		t.Errorf("rolled %+v", r)
+	}
+	info, err := os.Stat(filepath.Join(dir, r.File))
+	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != r.Bytes {
+		t.Errorf("the file is %v, %v; rolled %+v", info, err, r)
+	}
+	again, err := s.Rollover(ctx)
+	if err != nil || again.Rolled || again.Reason != "empty" {
+		t.Errorf("rolled an empty database: %+v, %v", again, err)
+	}
+	look := func(s *store.Set) {
+		t.Helper()
+		finds(t, s, memd.Short, "alpha", short)
+		finds(t, s, memd.Long, "alpha", long)
+		finds(t, s, memd.Archive, "alpha", cold)
+		for _, m := range []memd.Memory{short, long, cold, note} {
+			if got, ok := get(t, s, m.ID); !ok || got.Summary != m.Summary || got.Tier != m.Tier {
+				t.Errorf("read %+v, %v", got, ok)
+			}
+		}
+		h, ok := head(t, s, long.MemoryKey)
+		if !ok || h.ID != long.ID || h.Version != 1 {
+			t.Errorf("head %+v, %v", h, ok)
+		}
+		healthy(t, s)
+	}
+	look(s)
+	for n := 10; n < 13; n++ {
+		put(t, s, row(memd.Short, n, fmt.Sprint("later ", n)))
+		roll(t, s)
+	}
+	look(s)
+	must(t, s.Close())
+	look(memtest.Store(t, dir, nil, nil))
+}

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// upkeep is the goroutine of what a Set does beside requests: it makes room
+// after a rollover, goes on with a retirement that was cut short, and reads
+// what writes ask of historical databases.
+type upkeep struct {
+	calls chan struct{}
+	stop  context.CancelFunc
+	done  chan struct{}
+}
+
+func (u *upkeep) begin(ctx context.Context, s *Set) {
+	ctx, u.stop = context.WithCancel(context.WithoutCancel(ctx))
+	u.calls, u.done = make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(u.done)
+		for {
+			if _, err := s.MakeRoom(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
+				s.log.Error("no room made for historical databases", "error", err)
+			}
+			s.loadHashes(ctx)
+			select {
+			case <-u.calls:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
+// wake has the goroutine look for work. It never waits.
+func (u *upkeep) wake() {
+	select {
+	case u.calls <- struct{}{}:
+	default:
+	}
+}
+
+// end stops the goroutine and waits for it.
+func (u *upkeep) end() {
+	if u.stop != nil {
+		u.stop()
+		<-u.done
+	}
+}
