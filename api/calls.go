@@ -173,6 +173,18 @@ func (s *Server) backup(c *call, in backupRequest) (store.Backup, error) {
 	return s.store.Backup(c.ctx, in.To)
 }
 
+func (s *Server) rollover(c *call, _ nothing) (store.Rolled, error) {
+	rolled, err := s.store.Rollover(c.ctx)
+	rolled.Retired = listed(rolled.Retired)
+	return rolled, err
+}
+
+func (s *Server) compact(c *call, _ nothing) (store.Compacted, error) {
+	compacted, err := s.store.Compact(c.ctx)
+	compacted.Files = listed(compacted.Files)
+	return compacted, err
+}
+
 // listed is never nil: a list in JSON is [], never null.
 func listed[T any](values []T) []T {
 	if values == nil {

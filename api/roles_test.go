@@ -36,6 +36,8 @@ var roleOf = map[string]memd.Role{
 	"GET /v1/stats":                            memd.RoleAdmin,
 	"GET /v1/doctor":                           memd.RoleAdmin,
 	"POST /v1/backup":                          memd.RoleAdmin,
+	"POST /v1/rollover":                        memd.RoleAdmin,
+	"POST /v1/compact":                         memd.RoleAdmin,
 }
 
 func TestRoles(t *testing.T) {

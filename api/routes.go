@@ -71,5 +71,9 @@ func (s *Server) routes() []route {
 			"Look for faults in the databases", s.doctor).taking(quickParam),
 		posting(post, "/v1/backup", admin, "backup",
 			"Write a consistent copy of all databases into a new folder", s.backup).optionalBody(),
+		posting(post, "/v1/rollover", admin, "rollover",
+			"Make the active database a historical one and put a fresh one in its place", s.rollover).optionalBody(),
+		posting(post, "/v1/compact", admin, "compact",
+			"Rewrite every database without its free space", s.compact).optionalBody(),
 	}
 }

@@ -164,6 +164,17 @@ func (c *Client) Backup(ctx context.Context, to string) (Reply[store.Backup], er
 	return call[store.Backup](ctx, c, request{method: http.MethodPost, path: v1("backup"), body: body})
 }
 
+// Rollover makes the active database a historical one and puts a fresh one in
+// its place.
+func (c *Client) Rollover(ctx context.Context) (Reply[store.Rolled], error) {
+	return call[store.Rolled](ctx, c, request{method: http.MethodPost, path: v1("rollover"), body: struct{}{}})
+}
+
+// Compact rewrites every database without its free space.
+func (c *Client) Compact(ctx context.Context) (Reply[store.Compacted], error) {
+	return call[store.Compacted](ctx, c, request{method: http.MethodPost, path: v1("compact"), body: struct{}{}})
+}
+
 // Groom runs the passes now and answers when they are done.
 func (c *Client) Groom(ctx context.Context, opts groom.Options) (Reply[groom.Report], error) {
 	return call[groom.Report](ctx, c, request{method: http.MethodPost, path: v1("groom"), body: opts})
