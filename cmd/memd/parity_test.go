@@ -112,6 +112,7 @@ func everyCommand() []step {
 		does("doctor"),
 		does("backup"),
 		fails(2, "backup", "--to", "/proc/none"),
+		fails(2, "compact"),
 		makes("token", "token", "new", "ci", "--role", "read", "--namespace", "project/memd"),
 		fails(2, "token", "new", "ci", "--role", "read"),
 		fails(2, "token", "new", "no-role"),
@@ -122,14 +123,16 @@ func everyCommand() []step {
 }
 
 // A command answers alike, in JSON and in text, with and without a daemon.
-func TestSameAnswers(t *testing.T) {
+func TestSameAnswers(t *testing.T) { sameAnswers(t, everyCommand()) }
+
+func sameAnswers(t *testing.T, steps []step) {
 	for _, form := range []string{"json", "text"} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			alone, served := newBox(t), newBox(t)
 			d := served.serve()
 			ids := [2]map[string]string{{}, {}}
-			for _, s := range everyCommand() {
+			for _, s := range steps {
 				var said [2]string
 				for i, b := range []*box{alone, served} {
 					args := s.with(ids[i])
@@ -180,15 +183,17 @@ var changing = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z`), "TIME"},
 	{regexp.MustCompile(`"(took_ms|ms|[a-z_]+_bytes|active_bytes)":[\d.]+`), `"$1":N`},
-	{regexp.MustCompile(`("budget":"active_bytes","used":)\d+`), "${1}N"},
+	{regexp.MustCompile(`("budget":"(?:active|store)_bytes","used":)\d+`), "${1}N"},
+	{regexp.MustCompile(`"(bytes|before|after)":\d+`), `"$1":N`},
+	{regexp.MustCompile(`agent_memory-\d{8}T\d{6}Z(-\d+)?`), "agent_memory-TIME"},
 	{regexp.MustCompile(`memd-\d{8}T\d{6}Z(-\d+)?`), "memd-TIME"},
 	{regexp.MustCompile(`"size":\d+,"sha256":"[0-9a-f]{64}"`), `"size":N,"sha256":"H"`},
-	{regexp.MustCompile(`\d+ bytes, `), "N bytes, "},
+	{regexp.MustCompile(`\d+ bytes(, now \d+)?`), "N bytes"},
 	{regexp.MustCompile(`"request_id":"\w+"`), `"request_id":"R"`},
 	{regexp.MustCompile(`"(next_cursor|token)":"[\w-]+"`), `"$1":"X"`},
 	{regexp.MustCompile(`--cursor [\w-]+`), "--cursor X"},
 	{regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`), "${1}F"},
-	{regexp.MustCompile(`(active_bytes|agent_memory\.db)( +\d+)+`), "$1 N"},
+	{regexp.MustCompile(`(active_bytes|store_bytes|agent_memory(?:-TIME)?\.db)( +\d+)+`), "$1 N"},
 	{regexp.MustCompile(`(expire_transient|fold_access|vacuum)( +\d+)( +\d+)( +\d+) +[\d.]+`), "$1$2$3$4 MS"},
 }
 

@@ -49,6 +49,9 @@ func TestUsage(t *testing.T) {
 		{"get --key=", "empty"},
 		{"forget a", "--yes"},
 		{"forget --key k", "--yes"},
+		{"compact", "--yes"},
+		{"compact x --yes", "memd compact"},
+		{"rollover x", "memd rollover"},
 		{"list x", "list"},
 		{"list --limit 0", "limit"},
 		{"groom --reports --light", "reports"},
@@ -74,6 +77,8 @@ func TestHelpAndCompletion(t *testing.T) {
 		"help":                           "remember-long-term",
 		"help recall":                    "--include-archive",
 		"help token new":                 "--role",
+		"help compact":                   "--yes",
+		"help rollover":                  "history/",
 		"help help":                      "any command",
 		"help completion":                "zsh",
 		"completion --help":              "zsh",
@@ -286,18 +291,10 @@ func TestConfiguration(t *testing.T) {
 
 // Where a person sits at a terminal, forget asks.
 func TestForgetAsks(t *testing.T) {
-	script, err := exec.LookPath("script")
-	if err != nil {
-		t.Skip("script(1) is not installed")
-	}
 	b := newBox(t)
 	for answer, gone := range map[string]bool{"n\n": false, "\n": false, "y\n": true} {
 		id := b.field("id", "remember", "answered "+answer)
-		cmd := b.command()
-		cmd.Args = []string{script, "-qec", cmd.Path + " forget " + id, "/dev/null"}
-		cmd.Path = script
-		cmd.Stdin = strings.NewReader(answer)
-		r := b.finish(cmd)
+		r := b.typed(answer, "forget "+id)
 		if !strings.Contains(r.out, "[y/N]") || (r.code == 0) != gone {
 			t.Errorf("%q: exit code %d: %s%s", answer, r.code, r.out, r.err)
 		}
@@ -305,4 +302,18 @@ func TestForgetAsks(t *testing.T) {
 			t.Errorf("%q: get exits %d", answer, code)
 		}
 	}
+}
+
+// typed runs a command on a terminal at which a person types an answer.
+func (b *box) typed(answer, args string) result {
+	b.t.Helper()
+	script, err := exec.LookPath("script")
+	if err != nil {
+		b.t.Skip("script(1) is not installed")
+	}
+	cmd := b.command()
+	cmd.Args = []string{script, "-qec", cmd.Path + " " + args, "/dev/null"}
+	cmd.Path = script
+	cmd.Stdin = strings.NewReader(answer)
+	return b.finish(cmd)
 }
