@@ -49,8 +49,8 @@ func TestSampleIsHonest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{
-		"schedule", "light", "check_urls", "roots", "active_bytes", "history_files", "store_bytes", "short_retention",
-		"short_archive_importance", "short_archive_after", "long_versions", "archive_retention", "embedding_rows", "embedding_bytes",
+		"schedule", "light", "check_urls", "roots", "short_retention", "short_archive_importance", "short_archive_after",
+		"long_versions", "archive_retention", "embedding_rows", "embedding_bytes",
 	} {
 		var comment []string // what stands above the key, and above the keys that share its block
 		for line := range strings.SplitSeq(Sample(), "\n") {
