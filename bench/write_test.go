@@ -46,7 +46,7 @@ func BenchmarkRememberREST(b *testing.B) {
 		n += writeRows
 		dir := b.TempDir()
 		ours := rememberAll(b, dir, texts)
-		rows := readShort(b, dir)
+		rows := readTable(b, dir, "short")
 		eight, many := insertRaw(b, rows, clients), insertRaw(b, rows, largeGroup)
 		ratios = append(ratios, eight.wall.Seconds()/ours.wall.Seconds())
 		ratios256 = append(ratios256, many.wall.Seconds()/ours.wall.Seconds())
@@ -129,7 +129,7 @@ func rememberAll(b *testing.B, dir string, texts []string) cost {
 	return took
 }
 
-// table is the content of a table, rid left out.
+// table is the content of a table, its key left out.
 type table struct {
 	columns []string
 	rows    [][]any
@@ -137,35 +137,36 @@ type table struct {
 
 // openRaw opens the database in dir past memd, on the same driver and with the
 // pragmas of its writer.
-func openRaw(b *testing.B, dir string) *sql.DB {
-	b.Helper()
+func openRaw(tb testing.TB, dir string) *sql.DB {
+	tb.Helper()
 	file := url.URL{Path: filepath.Join(dir, store.ActiveName)}
 	db, err := sql.Open(sql.Drivers()[0], "file:"+file.EscapedPath()+"?_txlock=immediate")
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	db.SetMaxOpenConns(1) // which keeps its pragmas
-	if _, err := db.ExecContext(b.Context(), `PRAGMA busy_timeout = 5000; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;
+	if _, err := db.ExecContext(tb.Context(), `PRAGMA busy_timeout = 5000; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;
 PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 4194304; PRAGMA recursive_triggers = ON`); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return db
 }
 
-// readShort returns the short tier of the store in dir.
-func readShort(b *testing.B, dir string) table {
-	b.Helper()
-	db := openRaw(b, dir)
+// readTable returns a table of the store in dir whose first column is its
+// integer key, in the order of that.
+func readTable(tb testing.TB, dir, name string) table {
+	tb.Helper()
+	db := openRaw(tb, dir)
 	defer db.Close()
-	found, err := db.QueryContext(b.Context(), `SELECT * FROM short ORDER BY rid`)
+	found, err := db.QueryContext(tb.Context(), `SELECT * FROM `+name+` ORDER BY 1`)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer found.Close()
 	var t table
 	names, err := found.Columns()
-	if err != nil || names[0] != "rid" {
-		b.Fatalf("columns %v, error %v", names, err)
+	if err != nil {
+		tb.Fatal(err)
 	}
 	t.columns = names[1:]
 	for found.Next() {
@@ -175,12 +176,12 @@ func readShort(b *testing.B, dir string) table {
 			targets[i] = &cells[i]
 		}
 		if err := found.Scan(targets...); err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		t.rows = append(t.rows, cells[1:])
 	}
 	if err := found.Err(); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return t
 }
