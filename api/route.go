@@ -53,13 +53,14 @@ func plain[O any](method, path string, role memd.Role, id, summary string, run f
 // posting makes a route with a JSON body of type I, in which the fields of
 // needs must be present.
 func posting[I, O any](method, path string, role memd.Role, id, summary string, run func(*call, I) (O, error), needs ...string) route {
+	places := placesOf(reflect.TypeFor[I]())
 	return route{
 		method: method, path: path, role: role, id: id, summary: summary,
 		in: reflect.TypeFor[I](), needs: needs, out: reflect.TypeFor[O](),
 		once: method == http.MethodPost && reflect.TypeFor[O]() == reflect.TypeFor[memd.Written](),
 		run: func(c *call, body []byte) (any, error) {
 			var in I
-			if err := decode(body, &in, needs); err != nil {
+			if err := decode(body, &in, places, needs); err != nil {
 				return nil, err
 			}
 			return run(c, in)

@@ -56,28 +56,40 @@ func isJSON(h http.Header) bool {
 	return !ok || strings.EqualFold(charset, "utf-8")
 }
 
-// decode reads a JSON object into the struct that out points to, more
-// strictly than encoding/json does: the text is valid UTF-8 with whole
-// surrogate pairs, no name stands twice or is unknown, names match in their
-// case, and no list holds null. A field that is null is as good as absent,
-// save in a memd.Opt. Each field of needs must be there. An empty body is an
-// empty object.
+// decode reads a JSON object into the struct that out points to, whose fields
+// lie at places (see placesOf), more strictly than encoding/json does: the text
+// is valid UTF-8 with whole surrogate pairs, no name stands twice or is unknown,
+// names match in their case, and no list holds null. A field that is null is as
+// good as absent, save in a memd.Opt. Each field of needs must be there. An
+// empty body is an empty object.
 //
 // Its errors name fields and never repeat a value.
-func decode(body []byte, out any, needs []string) error {
-	fields := map[string]json.RawMessage{}
+func decode(body []byte, out any, places map[string]int, needs []string) error {
+	var fields map[string]json.RawMessage
 	if len(body) > 0 {
 		if err := checkText(body); err != nil {
 			return err
 		}
-		if err := checkTree(body); err != nil {
+		var err error
+		if fields, err = membersOf(body); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+		if fields == nil {
 			return memd.Errorf(memd.CodeInvalidRequest, "the body must be a JSON object")
 		}
 	}
-	return fill(reflect.ValueOf(out).Elem(), fields, needs)
+	return fill(reflect.ValueOf(out).Elem(), fields, places, needs)
+}
+
+// placesOf returns the index of each field of a struct type by its name in
+// JSON.
+func placesOf(t reflect.Type) map[string]int {
+	places := make(map[string]int, t.NumField())
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		places[name] = i
+	}
+	return places
 }
 
 // checkText refuses what Go's decoder would mend in silence.
@@ -85,10 +97,10 @@ func checkText(body []byte) error {
 	if !utf8.Valid(body) {
 		return memd.Errorf(memd.CodeInvalidRequest, "the body is not valid UTF-8")
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(body, &whole); err != nil {
+	if !json.Valid(body) {
 		e := memd.Errorf(memd.CodeInvalidRequest, "the body is not one JSON value")
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		var whole json.RawMessage
+		if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &whole)); ok {
 			e.Message += ": see byte " + strconv.FormatInt(syntax.Offset, 10)
 		}
 		return e
@@ -127,67 +139,14 @@ func escaped(b []byte) rune {
 	return rune(n)
 }
 
-// checkTree refuses repeated names, null in lists, and depth, in valid JSON.
-func checkTree(body []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	return checkValue(dec, 0, false)
-}
-
-func checkValue(dec *json.Decoder, depth int, inList bool) error {
-	token, err := dec.Token()
-	if err != nil {
-		return memd.Errorf(memd.CodeInvalidRequest, "the body is not one JSON value")
-	}
-	if token == nil && inList {
-		return memd.Errorf(memd.CodeInvalidRequest, "the body has null in a list")
-	}
-	open, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	if depth == maxDepth {
-		return memd.Errorf(memd.CodeInvalidRequest, "the body nests more than %d deep", maxDepth)
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		if open == '{' {
-			name, err := dec.Token()
-			if err != nil {
-				return memd.Errorf(memd.CodeInvalidRequest, "the body is not one JSON value")
-			}
-			if seen[name.(string)] {
-				return repeated(name.(string))
-			}
-			seen[name.(string)] = true
-		}
-		if err := checkValue(dec, depth+1, open == '['); err != nil {
-			return err
-		}
-	}
-	_, err = dec.Token() // the closing one
-	return err
-}
-
-func repeated(name string) error {
-	if !identifier.MatchString(name) {
-		return memd.Errorf(memd.CodeInvalidRequest, "the body has a field twice")
-	}
-	return memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s stands twice in the body", name)
-}
-
 // fill sets the fields of the struct out.
-func fill(out reflect.Value, fields map[string]json.RawMessage, needs []string) error {
-	targets := map[string]reflect.Value{}
-	for i := range out.NumField() {
-		name, _, _ := strings.Cut(out.Type().Field(i).Tag.Get("json"), ",")
-		targets[name] = out.Field(i)
-	}
+func fill(out reflect.Value, fields map[string]json.RawMessage, places map[string]int, needs []string) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		target, ok := targets[name]
+		place, ok := places[name]
 		if !ok {
 			return unknown(name, "field")
 		}
+		target := out.Field(place)
 		if err := json.Unmarshal(fields[name], target.Addr().Interface()); err != nil {
 			return memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s must be %s", name, wanted(target.Type()))
 		}
