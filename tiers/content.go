@@ -17,12 +17,19 @@ import (
 // its white space collapsed; case is kept. Only rows of equal hash are
 // duplicates. The form is "sha256:" and 64 hexadecimal digits.
 func ContentHash(m *memd.Memory) string {
-	h := sha256.New()
+	content := make([]byte, 0, len(m.Summary)+len(m.RawContent)+len(m.Why)+len(m.HowToApply)+8)
 	for _, text := range []string{m.Summary, m.RawContent, m.Why, m.HowToApply} {
-		h.Write([]byte(strings.Join(strings.Fields(norm.NFC.String(text)), " ")))
-		h.Write([]byte{0}) // no text holds a NUL, so fields cannot run together
+		words := 0
+		for word := range strings.FieldsSeq(norm.NFC.String(text)) {
+			if words++; words > 1 {
+				content = append(content, ' ')
+			}
+			content = append(content, word...)
+		}
+		content = append(content, 0) // no text holds a NUL, so fields cannot run together
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(content)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // rehash gives a stored row the hash of what it says now. A summary edited by
