@@ -9,15 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"memd"
-	"memd/api/client"
-	"memd/internal/dirlock"
 	"memd/store"
 )
 
@@ -36,16 +31,16 @@ const (
 // columns, triggers, indexes, driver and pragmas, in groups of eight. It also
 // reports groups of 256, which eight waiting clients cannot fill. The
 // processor time, which other programs disturb less than the rate, includes
-// that of the clients.
+// that of the clients, see poster.
 func BenchmarkRememberREST(b *testing.B) {
-	texts := makeRows(writeRows)
+	requests := rememberRequests(b, makeRows(writeRows))
 	var rest, raw, large cost
 	var ratios, ratios256 []float64 // of each round, since the load changes between them
 	n := 0
 	for b.Loop() {
 		n += writeRows
 		dir := b.TempDir()
-		ours := rememberAll(b, dir, texts)
+		ours := writeREST(b, dir, requests, clients)
 		rows := readTable(b, dir, "short")
 		eight, many := insertRaw(b, rows, clients), insertRaw(b, rows, largeGroup)
 		ratios = append(ratios, eight.wall.Seconds()/ours.wall.Seconds())
@@ -87,46 +82,6 @@ func costOf(work func()) cost {
 		return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 	}
 	return cost{wall, cpu(after) - cpu(before)}
-}
-
-// rememberAll writes texts through the daemon's socket and returns what that
-// took from the first request to the last answer.
-func rememberAll(b *testing.B, dir string, texts []string) cost {
-	b.Helper()
-	d, err := Serve(dir, Room(len(texts)))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	work := func() {
-		// Each client has a connection of its own, as a process would.
-		c := client.New(client.Unix(filepath.Join(dir, dirlock.SocketName)))
-		defer c.Close()
-		for failed.Load() == nil {
-			i := int(next.Add(1)) - 1
-			if i >= len(texts) {
-				return
-			}
-			if _, err := c.Remember(b.Context(), memd.Remember{Summary: texts[i]}); err != nil {
-				failed.Store(&err)
-			}
-		}
-	}
-	took := costOf(func() {
-		var running sync.WaitGroup
-		for range clients {
-			running.Go(work)
-		}
-		running.Wait()
-	})
-	if err := failed.Load(); err != nil {
-		b.Fatal(*err)
-	}
-	if err := d.Close(); err != nil {
-		b.Fatal(err)
-	}
-	return took
 }
 
 // table is the content of a table, its key left out.
