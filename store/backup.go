@@ -47,9 +47,11 @@ func (s *Set) Backup(ctx context.Context, dest string) (Backup, error) {
 
 // backup is Backup without the removal of old ones.
 func (s *Set) backup(ctx context.Context, dest string) (Backup, error) {
-	if !s.busy.TryLock() {
-		return Backup{}, memd.Errorf(memd.CodeStoreBusy, "another backup, or a rollover, is under way").WithHint("try again when it is done")
+	if !s.backing.TryLock() {
+		return Backup{}, memd.Errorf(memd.CodeStoreBusy, "another backup is being written").WithHint("try again when it is done")
 	}
+	defer s.backing.Unlock()
+	s.busy.Lock() // a rollover takes no longer than a request
 	defer s.busy.Unlock()
 	if err := s.checkFiles(ctx); err != nil {
 		return Backup{}, err

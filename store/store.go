@@ -60,7 +60,8 @@ type Set struct {
 
 	version string
 	keep    int
-	busy    sync.Mutex                       // held while a backup is written, or files are exchanged
+	backing sync.Mutex                       // held by a backup
+	busy    sync.Mutex                       // held while files are copied for a backup, or exchanged
 	free    func(path string) (int64, error) // bytes left on a file system
 }
 
@@ -95,6 +96,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace}
+	s.upkeep.calls = make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {
 		return nil, errors.Join(err, s.closeFiles())

@@ -216,6 +216,10 @@ func get(ctx context.Context, c *conn, id string, within []memd.Tier) (memd.Memo
 // for the rows.
 func (tx *Tx) HasContent(namespace, hash string) (bool, error) {
 	for _, p := range tx.w.history() {
+		if !p.hashes.loaded() && p.broken() == nil {
+			tx.w.set.upkeep.hashes.Store(true)
+			tx.w.set.upkeep.wake()
+		}
 		if p.hashes.has(hash) {
 			return true, nil
 		}

@@ -3,27 +3,31 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 )
 
 // upkeep is the goroutine of what a Set does beside requests: it makes room
 // after a rollover, goes on with a retirement that was cut short, and reads
 // what writes ask of historical databases.
 type upkeep struct {
-	calls chan struct{}
-	stop  context.CancelFunc
-	done  chan struct{}
+	calls  chan struct{} // holds one
+	hashes atomic.Bool   // whether a write asked for content hashes that are not read yet
+	stop   context.CancelFunc
+	done   chan struct{}
 }
 
 func (u *upkeep) begin(ctx context.Context, s *Set) {
 	ctx, u.stop = context.WithCancel(context.WithoutCancel(ctx))
-	u.calls, u.done = make(chan struct{}, 1), make(chan struct{})
+	u.done = make(chan struct{})
 	go func() {
 		defer close(u.done)
 		for {
 			if _, err := s.MakeRoom(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
 				s.log.Error("no room made for historical databases", "error", err)
 			}
-			s.loadHashes(ctx)
+			if u.hashes.Swap(false) {
+				s.loadHashes(ctx)
+			}
 			select {
 			case <-u.calls:
 			case <-ctx.Done():
