@@ -22,17 +22,19 @@ type conn struct {
 // driver's allocator rounds a cached page up to twice its size, so a cache of
 // 1 MiB costs two; recalls over 50,000 rows are no faster with more.
 const (
-	commonPragmas = `PRAGMA busy_timeout = 5000; PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;`
-	writerPragmas = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+	commonPragmas = `PRAGMA busy_timeout = 5000; PRAGMA temp_store = MEMORY;`
+	writerPragmas = `PRAGMA cache_size = -1024; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
 PRAGMA journal_size_limit = 4194304; PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = ON;`
-	readerPragmas = `PRAGMA query_only = ON;`
+	readerPragmas = `PRAGMA cache_size = -1024; PRAGMA query_only = ON;`
 
 	// Of a historical database, of which there are many: little is kept of each,
 	// and what is changed in it is not written before its commit.
-	historyReaderPragmas = readerPragmas + ` PRAGMA cache_size = -256;`
-	historyPragmas       = `PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
-PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -256; PRAGMA cache_spill = OFF;
-PRAGMA busy_timeout = 250;`
+	// Nobody waits long for one that another program holds locked, which the
+	// other pragmas may find out: so the time to wait comes first.
+	historyWait          = `PRAGMA busy_timeout = 250;`
+	historyReaderPragmas = historyWait + ` PRAGMA cache_size = -256; PRAGMA query_only = ON;`
+	historyPragmas       = historyWait + ` PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = ON; PRAGMA cache_size = -256; PRAGMA cache_spill = OFF;`
 )
 
 // dsn is the URI of the database file at path; mode is ro, rw or rwc.

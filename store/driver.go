@@ -12,6 +12,7 @@ import (
 //	prepareDriver  what the driver keeps per process
 //	handle         a handle on a database, with sqlite-vec and memd_fold
 //	sqliteCode     the primary result code of a driver error, 0 for others
+//	extendedCode   its extended result code
 //
 // and nothing else of memd knows which one it runs on.
 
@@ -27,6 +28,8 @@ const (
 	codeFull     = 13
 	codeCantOpen = 14
 	codeNotADB   = 26
+
+	codeCorruptIndex = codeCorrupt | 1<<8 // of a virtual table: all are keyword indexes
 )
 
 // openDriver opens a handle on dsn; it touches no file yet.

@@ -50,3 +50,10 @@ func sqliteCode(err error) int {
 	}
 	return 0
 }
+
+func extendedCode(err error) int {
+	if e, ok := errors.AsType[sqlite3.Error](err); ok {
+		return int(e.ExtendedCode)
+	}
+	return 0
+}

@@ -60,9 +60,11 @@ func checkPins(info *debug.BuildInfo) error {
 
 func handle(dsn string) (*sql.DB, error) { return sql.Open("sqlite", dsn) }
 
-func sqliteCode(err error) int {
+func sqliteCode(err error) int { return extendedCode(err) & 0xff }
+
+func extendedCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff
+		return e.Code()
 	}
 	return 0
 }

@@ -129,7 +129,7 @@ func (s *Set) makeNext(ctx context.Context, path, file string) error {
 		return fail("create the next database", err)
 	}
 	// Nothing of it counts before it is whole and on disk.
-	const pragmas = `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;`
+	const pragmas = `PRAGMA cache_size = -1024; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;`
 	c, err := connect(ctx, path, "rwc", pragmas)
 	if err != nil {
 		return fail("create the next database", err)

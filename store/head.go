@@ -87,7 +87,8 @@ func (tx *Tx) Heads(namespace string) (int, error) {
 }
 
 // Versions returns every row of a key, newest version first: those of the
-// long tier and those that were archived.
+// long tier and those that were archived. Where a database cannot be read that
+// is an error: nobody can tell which are missing.
 func (tx *Tx) Versions(namespace, key string) ([]memd.Memory, error) {
 	var all []memd.Memory
 	err := tx.each(func(p *part, c *conn) error {
@@ -99,6 +100,9 @@ func (tx *Tx) Versions(namespace, key string) ([]memd.Memory, error) {
 			return err
 		})
 	})
+	if err == nil {
+		err = tx.w.absent()
+	}
 	return sortVersions(all), err
 }
 

@@ -118,50 +118,6 @@ func (p *part) makeReady(ctx context.Context, active *conn) error {
 	return p.failed(errors.Join(err, c.close()))
 }
 
-// inspect looks at a historical database before anything is written to it.
-func inspect(ctx context.Context, path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", path)
-	case info.Size() == 0:
-		return memd.Errorf(memd.CodeStoreFailed, "%s is empty", path)
-	}
-	if err := identify(ctx, path); err != nil {
-		return err
-	}
-	c, err := connect(ctx, path, "ro", readerPragmas)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	version, err := schemaVersion(ctx, c)
-	if err == nil && version == 0 {
-		err = memd.Errorf(memd.CodeStoreFailed, "%s holds no memory", path)
-	}
-	if err != nil {
-		return err
-	}
-	var rows int
-	return c.row(ctx, `SELECT sum(rows) FROM tally`, nil, &rows)
-}
-
-// lasting reports whether an error of looking into a historical database is
-// one of what lies there, not one that may pass: a lock, a missing right, too
-// many open files.
-func lasting(err error) bool {
-	if errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	if _, system := errors.AsType[*fs.PathError](err); system {
-		return false
-	}
-	code := sqliteCode(err)
-	return code == 0 || code == codeSQL || damage(err)
-}
-
 // shedKey notes in a historical database that shed was done.
 const shedKey = "sealed"
 

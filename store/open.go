@@ -60,6 +60,11 @@ func identify(ctx context.Context, path string) error {
 		return foreign(path, err)
 	}
 	defer c.close()
+	return identifyBy(ctx, c, path)
+}
+
+// identifyBy is identify of a file that is open.
+func identifyBy(ctx context.Context, c *conn, path string) error {
 	var id int64
 	if err := c.row(ctx, `PRAGMA application_id`, nil, &id); err != nil {
 		return foreign(path, err)

@@ -69,7 +69,7 @@ func (p *part) lend(ctx context.Context) (c *conn, err error) {
 		case c = <-p.pool:
 		default:
 			if c, err = connect(ctx, p.path, "ro", historyReaderPragmas); err != nil {
-				return nil, err
+				return nil, fail("open "+p.file, err)
 			}
 		}
 	}
@@ -79,13 +79,25 @@ func (p *part) lend(ctx context.Context) (c *conn, err error) {
 		p.giveBack(c)
 		return nil, fail("begin a read", err)
 	}
+	if p.file != "" {
+		// What takes its lock, so that whatever bars a historical database shows
+		// here and not in the middle of a search.
+		if err := c.row(context.WithoutCancel(ctx), `SELECT count(*) FROM sqlite_schema WHERE rowid = 1`, nil, new(int)); err != nil {
+			return nil, errors.Join(fail("read "+p.file, err), c.close())
+		}
+	}
 	return c, nil
 }
 
 // end ends the read transaction of a lent connection and takes it back. It
-// only read: ending it cannot lose anything.
+// only read: ending it cannot lose anything, and one to a historical database
+// that cannot is let go.
 func (p *part) end(ctx context.Context, c *conn) error {
 	_, err := c.exec(context.WithoutCancel(ctx), "COMMIT")
+	if err != nil && p.file != "" {
+		c.close()
+		return nil
+	}
 	p.giveBack(c)
 	return fail("end a read", err)
 }
@@ -128,7 +140,7 @@ func (p *part) own(ctx context.Context) (*conn, error) {
 	if p.rw == nil {
 		c, err := connect(ctx, p.path, "rw", historyPragmas)
 		if err != nil {
-			return nil, p.failed(err)
+			return nil, fail("open "+p.file, p.failed(err))
 		}
 		p.rw = c
 	}
@@ -158,11 +170,14 @@ func (p *part) failed(err error) error {
 }
 
 // damage reports whether SQLite found that a file is no database, or no whole
-// one.
+// one. A keyword index at fault is no damage: it can be made anew of the rows.
 func damage(err error) bool {
 	code := sqliteCode(err)
-	return code == codeCorrupt || code == codeNotADB
+	return code == codeCorrupt && !indexFault(err) || code == codeNotADB
 }
+
+// indexFault reports whether SQLite found a keyword index at fault.
+func indexFault(err error) bool { return extendedCode(err) == codeCorruptIndex }
 
 func setAside(file string, err error) error {
 	return &memd.Error{Code: memd.CodeStoreFailed, Message: "the historical database " + file + " cannot be read", Err: err,

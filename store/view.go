@@ -84,6 +84,10 @@ func (v *View) each(fn func(i int, c *conn) error) error {
 			v.missed[i] = p.failed(err)
 			continue
 		}
+		if p.file != "" && indexFault(err) {
+			v.missed[i] = fail("search "+p.file, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
