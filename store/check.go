@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,48 +14,98 @@ import (
 )
 
 // Finding is one fault that a check found. It names rows by id, never by
-// their body.
+// their body, and the database where it is not the active one.
 type Finding struct {
 	Check  string `json:"check"`
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`
+
+	part string // the historical database at fault, "" for the active one or several
 }
 
-// Check looks for faults in the databases. quick leaves out what reads every
-// page. Faults are findings; an error means that the check itself failed.
-func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
-	var found []Finding
-	add := func(check, fix, format string, args ...any) {
-		found = append(found, Finding{Check: check, Detail: fmt.Sprintf(format, args...), Fix: fix})
+// report takes a finding.
+type report func(check, fix, format string, args ...any)
+
+// findings are those of a check under way.
+type findings []Finding
+
+// in is the report of what is found in a database.
+func (f *findings) in(p *part) report {
+	return func(check, fix, format string, args ...any) {
+		found := Finding{Check: check, Detail: fmt.Sprintf(format, args...), Fix: fix, part: p.file}
+		if p.file != "" {
+			found.Detail = p.name() + ": " + found.Detail
+			if fix == damaged {
+				found.Fix = strings.Replace(damaged, ActiveName, p.name(), 1)
+			}
+		}
+		*f = append(*f, found)
 	}
+}
+
+// names reports whether a finding of a check in a database is among these.
+func (f findings) names(check, file string) bool {
+	return slices.ContainsFunc(f, func(found Finding) bool { return found.Check == check && found.part == file })
+}
+
+// Check looks for faults in the databases, and for what else lies in their
+// folder. quick leaves out what reads every page. Faults are findings; an error
+// means that the check itself failed. Nothing is changed.
+func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
+	var found findings
 	if err := s.checkFiles(ctx); err != nil {
 		if memd.CodeOf(err) != memd.CodeStoreFailed {
 			return nil, err
 		}
-		add("files", hintOf(err), "%s", messageOf(err))
-		return found, nil
+		return []Finding{{Check: "files", Detail: messageOf(err), Fix: hintOf(err)}}, nil
 	}
-	checks := []func(context.Context, *conn, report) error{checkSchema}
-	if !quick {
-		checks = append(checks, checkPages, checkInvariants)
+	if err := s.checkStrays(ctx, &found); err != nil {
+		return nil, err
 	}
+	var read []string
 	err := s.View(ctx, func(v *View) error {
-		return v.each(func(i int, c *conn) error {
-			for _, check := range checks {
-				if err := check(ctx, c, add); sqliteCode(err) == codeCorrupt {
-					add("integrity", damaged, "a check met damaged pages: %s", messageOf(err))
-				} else if err != nil {
-					return err
-				}
+		if err := s.checkCatalogue(v, &found); err != nil {
+			return err
+		}
+		checks := []func(context.Context, *conn, report) error{checkSchema}
+		if !quick {
+			checks = append(checks, checkPages, checkInvariants)
+		}
+		if err := v.check(&found, checks); err != nil || quick {
+			return err
+		}
+		for i, p := range v.parts {
+			if v.conn(i) != nil {
+				read = append(read, p.file)
 			}
-			return nil
-		})
+		}
+		return v.checkAcross(&found)
 	})
 	if err != nil || quick {
 		return found, err
 	}
-	err = s.checkIndex(ctx, add)
+	err = s.checkIndexes(ctx, read, &found)
 	return found, err
+}
+
+// check runs checks of one database on each that can be read.
+func (v *View) check(found *findings, checks []func(context.Context, *conn, report) error) error {
+	return v.each(func(i int, c *conn) error {
+		p := v.parts[i]
+		add := found.in(p)
+		modes := func(ctx context.Context, c *conn, add report) error { return checkModes(ctx, c, p, add) }
+		for _, check := range append([]func(context.Context, *conn, report) error{modes}, checks...) {
+			switch err := check(v.ctx, c, add); {
+			case indexFault(err):
+				add("index", mendable, "the keyword index cannot be read")
+			case damage(err):
+				add("integrity", damaged, "a check met damaged pages: %s", messageOf(err))
+			case err != nil:
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // checkFiles refuses to go on over files that were replaced or removed.
@@ -79,8 +130,6 @@ func hintOf(err error) string {
 	return ""
 }
 
-type report func(check, fix, format string, args ...any)
-
 func checkSchema(ctx context.Context, c *conn, add report) error {
 	version, err := schemaVersion(ctx, c)
 	if err != nil {
@@ -100,6 +149,22 @@ func checkSchema(ctx context.Context, c *conn, add report) error {
 	return nil
 }
 
+// checkModes looks at how a database is journalled.
+func checkModes(ctx context.Context, c *conn, p *part, add report) error {
+	mode, err := c.value(ctx, `PRAGMA journal_mode`)
+	if err != nil {
+		return fail("read the journal mode", err)
+	}
+	want := "delete"
+	if p.file == "" {
+		want = "wal"
+	}
+	if !strings.EqualFold(mode, want) {
+		add("journal_mode", mendable, "the journal mode is %s, not %s", mode, want)
+	}
+	return nil
+}
+
 func checkPages(ctx context.Context, c *conn, add report) error {
 	// FTS5 checks an index by the structure that this connection remembers,
 	// which the writer may have changed since (SQLite 3.54). Opening a cursor
@@ -114,7 +179,7 @@ func checkPages(ctx context.Context, c *conn, add report) error {
 		err := rows.Scan(&line)
 		switch {
 		case err != nil || line == "ok":
-		case strings.Contains(line, "FTS5 table main."): // made of the rows, and so can be made anew
+		case strings.Contains(line, "FTS5 table main."), strings.HasPrefix(line, "fts5: "): // made of the rows, and so can be made anew
 			add("index", mendable, "%s", line)
 		default:
 			add("integrity", damaged, "%s", line)
@@ -123,24 +188,10 @@ func checkPages(ctx context.Context, c *conn, add report) error {
 	}))
 }
 
-// invariants are queries that return a row, with a name for it, for each
-// breach.
+// invariants are queries that return a row, with a name for it, for each breach
+// within one database.
 var invariants = []struct{ check, query string }{
-	{"one_place", `SELECT id FROM (SELECT id FROM transient UNION ALL SELECT id FROM short
- UNION ALL SELECT id FROM long UNION ALL SELECT id FROM archive) GROUP BY id HAVING count(*) > 1 LIMIT 20`},
-	{"head_target", `SELECT h.namespace || ' ' || h.memory_key FROM head h
- WHERE h.id IS NOT NULL AND h.file IS NULL
- AND NOT EXISTS (SELECT 1 FROM long l WHERE l.id = h.id AND l.version = h.version
-   AND l.namespace = h.namespace AND l.memory_key = h.memory_key) LIMIT 20`},
-	{"headless_key", `SELECT l.id FROM long l
- WHERE NOT EXISTS (SELECT 1 FROM head h WHERE h.namespace = l.namespace AND h.memory_key = l.memory_key
-   AND h.version >= l.version) LIMIT 20`},
-	{"orphan_vector", `SELECT memory_id FROM embedding e
- WHERE NOT EXISTS (SELECT 1 FROM short WHERE id = e.memory_id) AND NOT EXISTS (SELECT 1 FROM long WHERE id = e.memory_id)
- AND NOT EXISTS (SELECT 1 FROM archive WHERE id = e.memory_id) LIMIT 20`},
-	{"orphan_outbox", `SELECT memory_id FROM outbox o
- WHERE NOT EXISTS (SELECT 1 FROM short WHERE id = o.memory_id) AND NOT EXISTS (SELECT 1 FROM long WHERE id = o.memory_id)
- AND NOT EXISTS (SELECT 1 FROM archive WHERE id = o.memory_id) LIMIT 20`},
+	{"orphan_vector", `SELECT memory_id FROM embedding WHERE` + noMemory + ` LIMIT 20`},
 	{"orphan_reindex", `SELECT 'short ' || rid FROM short_reindex WHERE rid NOT IN (SELECT rid FROM short)
  UNION ALL SELECT 'long ' || rid FROM long_reindex WHERE rid NOT IN (SELECT rid FROM long)
  UNION ALL SELECT 'archive ' || rid FROM archive_reindex WHERE rid NOT IN (SELECT rid FROM archive) LIMIT 20`},
@@ -172,28 +223,46 @@ func checkInvariants(ctx context.Context, c *conn, add report) error {
 	return nil
 }
 
-// checkIndex runs FTS5's own comparison of index and content, which needs the
-// writer although it changes nothing.
-func (s *Set) checkIndex(ctx context.Context, add report) error {
-	for _, t := range indexed {
-		err := s.Update(ctx, func(tx *Tx) error {
-			_, err := tx.conn.exec(tx.ctx, on(t, `INSERT INTO {t}_fts ({t}_fts, rank) VALUES ('integrity-check', 1)`))
-			if sqliteCode(err) == codeCorrupt {
-				return errIndex
+// checkIndexes runs FTS5's own comparison of index and content in databases,
+// which needs the writer although it changes nothing.
+func (s *Set) checkIndexes(ctx context.Context, files []string, found *findings) error {
+	for _, file := range files {
+		for _, t := range indexed {
+			if err := s.checkIndex(ctx, file, t, found); err != nil {
+				return err
 			}
-			return fail("check the keyword index", err)
-		})
-		if err == errIndex {
-			add("index", mendable,
-				"the keyword index of tier %s does not match its rows", t)
-		} else if err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-var errIndex = memd.Errorf(memd.CodeStoreFailed, "index out of step")
+// checkIndex is checkIndexes for one index.
+func (s *Set) checkIndex(ctx context.Context, file string, t memd.Tier, found *findings) error {
+	return s.writer.alone(ctx, func() error {
+		if err := s.writer.ready(ctx); err != nil {
+			return err
+		}
+		p, c := s.active, s.writer.conn
+		if file != "" {
+			if p = s.writer.part(file); p == nil { // retired meanwhile
+				return nil
+			}
+			var err error
+			if c, err = p.own(ctx); err != nil {
+				if found.names("journal_mode", file) { // which cannot be set while it is read
+					err = nil
+				}
+				return err
+			}
+		}
+		_, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts, rank) VALUES ('integrity-check', 1)`))
+		if sqliteCode(err) == codeCorrupt {
+			found.in(p)("index", mendable, "the keyword index of tier %s does not match its rows", t)
+			return nil
+		}
+		return fail("check the keyword index", err)
+	})
+}
 
 // Probe writes one value and reads it back: whether the store takes writes.
 func (s *Set) Probe(ctx context.Context) error {

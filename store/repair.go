@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"memd"
 )
 
 // Repaired is what a repair did.
@@ -22,22 +25,29 @@ type Mended struct {
 
 // Repair mends what Check finds and has a remedy for, after it took a backup.
 // That backup lets no older one go: it holds a store at fault. Where pages are
-// damaged nothing is touched, for every write may do harm then. Nobody else may
-// use the Set meanwhile.
+// damaged nothing is touched, for every write may do harm then; and what
+// concerns several databases waits until each of them can be read. Nobody else
+// may use the Set meanwhile.
 func (s *Set) Repair(ctx context.Context) (Repaired, error) {
 	done := Repaired{Mended: []Mended{}}
 	found, err := s.Check(ctx, false)
 	if err != nil {
 		return done, err
 	}
-	faults := map[string]bool{}
+	at := map[string][]string{} // the databases at fault, by check
 	for _, f := range found {
-		faults[f.Check] = true
+		if f.Fix == mendable && !slices.Contains(at[f.Check], f.part) {
+			at[f.Check] = append(at[f.Check], f.part)
+		}
+		if f.Check == "integrity" || f.Check == "files" {
+			return done, nil
+		}
 	}
-	if faults["integrity"] || faults["files"] {
-		return done, nil
-	}
-	if !slices.ContainsFunc(remedies, func(r remedy) bool { return faults[r.check] }) {
+	whole := !slices.ContainsFunc(found, func(f Finding) bool { return f.Check == "history_file" })
+	due := slices.DeleteFunc(remedies(), func(r remedy) bool {
+		return len(at[r.check]) == 0 || r.across != nil && !whole
+	})
+	if len(due) == 0 {
 		return done, nil
 	}
 	b, err := s.backup(ctx, filepath.Join(s.dir, BackupDir))
@@ -46,11 +56,8 @@ func (s *Set) Repair(ctx context.Context) (Repaired, error) {
 	}
 	done.Backup = b.Path
 	ctx = context.WithoutCancel(ctx)
-	for _, r := range remedies {
-		if !faults[r.check] {
-			continue
-		}
-		n, err := s.mend(ctx, r)
+	for _, r := range due {
+		n, err := s.mend(ctx, r, at[r.check])
 		if err != nil {
 			return done, fail("mend "+r.check, err)
 		}
@@ -63,12 +70,14 @@ func (s *Set) Repair(ctx context.Context) (Repaired, error) {
 	return done, nil
 }
 
-// remedy is what mends one kind of finding.
+// remedy is what mends one kind of finding: statements for each database at
+// fault, or a function in their place.
 type remedy struct {
 	check, did string
-	counts     bool     // whether the rows that its statements change say something
-	queries    []string // run in one transaction
-	alone      []string // in place of queries: outside any transaction
+	counts     bool                                       // whether the rows that its statements change say something
+	queries    []string                                   // run in one transaction
+	alone      func(context.Context, *Set, *part) error   // on the writer's goroutine, outside any transaction
+	across     func(tx *Tx, c *census) (n int, err error) // over all databases at once
 }
 
 // mendable is the way out that findings with a remedy name.
@@ -76,7 +85,7 @@ const mendable = "memd doctor --repair"
 
 // fixOf is the Fix of a finding, "" where there is no remedy.
 func fixOf(check string) string {
-	if slices.ContainsFunc(remedies, func(r remedy) bool { return r.check == check }) {
+	if slices.ContainsFunc(remedies(), func(r remedy) bool { return r.check == check }) {
 		return mendable
 	}
 	return ""
@@ -85,81 +94,188 @@ func fixOf(check string) string {
 const noMemory = ` NOT EXISTS (SELECT 1 FROM short WHERE id = memory_id) AND NOT EXISTS (SELECT 1 FROM long WHERE id = memory_id)
  AND NOT EXISTS (SELECT 1 FROM archive WHERE id = memory_id)`
 
+// ownMeta is the condition that a value of meta is memd's own.
+const ownMeta = ` (key LIKE 'budgets.%' OR key LIKE 'groom%' OR key LIKE 'import%' OR key LIKE 'sync%' OR key IN ('schema_version',
+ 'embedder', 'embedder_dim', 'vector_backend', 'vector_available', 'last_groom_at', 'write_probe',
+ '` + cursorKeyName + `', '` + baseKey + `', '` + shedKey + `', '` + dueKey + `', '` + settledKey + `'))`
+
 // remedies are in the order in which they are applied. The index comes after
-// the marks of rows to index anew, which have a say in it.
-var remedies = []remedy{
-	{check: "auto_vacuum", did: "rewrote the database so that deleted rows give their space back",
-		alone: []string{`PRAGMA auto_vacuum = INCREMENTAL`, `VACUUM`}},
-	{check: "head_target", did: "tied heads to the newest version of their key, or to none where it is gone", counts: true, queries: []string{
-		// A head whose memory is there but under another version.
-		`UPDATE head SET version = (SELECT l.version FROM long l WHERE l.id = head.id)
- WHERE file IS NULL AND EXISTS (SELECT 1 FROM long l WHERE l.id = head.id AND l.version <> head.version
-   AND l.namespace = head.namespace AND l.memory_key = head.memory_key
-   AND l.version = (SELECT max(version) FROM long m WHERE m.namespace = l.namespace AND m.memory_key = l.memory_key))`,
-		// Any other points to nowhere. The counter stays: no older version revives.
-		`UPDATE head SET id = NULL, version = max(version, coalesce((SELECT max(l.version) FROM long l
-   WHERE l.namespace = head.namespace AND l.memory_key = head.memory_key), 0))
- WHERE id IS NOT NULL AND file IS NULL AND NOT EXISTS (SELECT 1 FROM long l WHERE l.id = head.id AND l.version = head.version
-   AND l.namespace = head.namespace AND l.memory_key = head.memory_key)`,
-	}},
-	{check: "orphan_vector", did: "deleted vectors without a memory", counts: true,
-		queries: []string{`DELETE FROM embedding WHERE` + noMemory}},
-	{check: "orphan_outbox", did: "deleted queue entries without a memory", counts: true,
-		queries: []string{`DELETE FROM outbox WHERE` + noMemory}},
-	{check: "orphan_reindex", did: "deleted index marks without a row", counts: true, queries: []string{
-		`DELETE FROM short_reindex WHERE rid NOT IN (SELECT rid FROM short)`,
-		`DELETE FROM long_reindex WHERE rid NOT IN (SELECT rid FROM long)`,
-		`DELETE FROM archive_reindex WHERE rid NOT IN (SELECT rid FROM archive)`,
-	}},
-	{check: "tally", did: "counted rows and characters anew", queries: []string{
-		`INSERT OR REPLACE INTO tally (tier, rows, chars)
+// the marks of rows to index anew, which have a say in it, and before what
+// deletes rows.
+func remedies() []remedy {
+	return []remedy{
+		{check: "auto_vacuum", did: "rewrote the database so that deleted rows give their space back", alone: rewriteVacuumed},
+		{check: "journal_mode", did: "set the journal mode", alone: setJournal},
+		{check: "left_over", did: "deleted what lives in the active database alone", counts: true, queries: deleteCarried()},
+		{check: "meta_rows", did: "deleted values of meta that are not memd's, the oldest first", counts: true, queries: []string{
+			`DELETE FROM meta WHERE key IN (SELECT key FROM meta WHERE NOT` + ownMeta + `
+ ORDER BY updated_at, key LIMIT (SELECT max(0, count(*) - 200) FROM meta))`}},
+		{check: "orphan_reindex", did: "deleted index marks without a row", counts: true, queries: []string{
+			`DELETE FROM short_reindex WHERE rid NOT IN (SELECT rid FROM short)`,
+			`DELETE FROM long_reindex WHERE rid NOT IN (SELECT rid FROM long)`,
+			`DELETE FROM archive_reindex WHERE rid NOT IN (SELECT rid FROM archive)`,
+		}},
+		{check: "index", did: "built the keyword index anew", queries: []string{
+			`INSERT INTO short_fts (short_fts) VALUES ('rebuild')`,
+			`INSERT INTO long_fts (long_fts) VALUES ('rebuild')`,
+			`INSERT INTO archive_fts (archive_fts) VALUES ('rebuild')`,
+		}},
+		{check: "one_place", did: "deleted further copies of a row", across: mendPlaces},
+		{check: "head_target", did: "tied heads to the newest version of their key, or to none where it is gone", across: mendHeads},
+		{check: "headless_key", did: "made the newest version of a key without a head its head", across: mendHeadless},
+		{check: "orphan_vector", did: "deleted vectors without a memory", counts: true,
+			queries: []string{`DELETE FROM embedding WHERE` + noMemory}},
+		{check: "bad_vector", did: "deleted vectors that cannot be compared", across: mendBadVectors},
+		{check: "mixed_models", did: "deleted vectors of another model and queued their rows", across: mendMixed},
+		{check: "orphan_outbox", did: "deleted queue entries without a memory", across: mendOutbox},
+		{check: "tally", did: "counted rows and characters anew", queries: []string{
+			`INSERT OR REPLACE INTO tally (tier, rows, chars)
  SELECT 'transient', count(*), coalesce(sum(length(summary)), 0) FROM transient
  UNION ALL SELECT 'short', count(*), coalesce(sum(length(summary)), 0) FROM short
  UNION ALL SELECT 'long', count(*), coalesce(sum(length(summary)), 0) FROM long
  UNION ALL SELECT 'archive', count(*), coalesce(sum(length(summary)), 0) FROM archive`,
-	}},
-	{check: "index", did: "built the keyword index anew", queries: []string{
-		`INSERT INTO short_fts (short_fts) VALUES ('rebuild')`,
-		`INSERT INTO long_fts (long_fts) VALUES ('rebuild')`,
-		`INSERT INTO archive_fts (archive_fts) VALUES ('rebuild')`,
-	}},
+		}},
+		{check: "catalogue", did: "counted what the catalogue says anew", queries: []string{}},
+	}
 }
 
-// mend applies one remedy and returns the number of rows it changed, 0 where
-// that says nothing.
-func (s *Set) mend(ctx context.Context, r remedy) (n int64, err error) {
-	if len(r.alone) > 0 {
-		var size int64
-		if err := s.View(ctx, func(v *View) (err error) { size, err = fileBytes(ctx, v.active()); return err }); err != nil {
-			return 0, err
-		}
-		if err := s.room(s.dir, 2*size); err != nil {
-			return 0, err
-		}
-		return 0, s.writer.alone(ctx, func() error {
-			if err := s.writer.ready(ctx); err != nil {
+func deleteCarried() (queries []string) {
+	for _, table := range carried {
+		queries = append(queries, `DELETE FROM `+table)
+	}
+	return queries
+}
+
+// mend applies one remedy to the databases at fault and returns the number of
+// rows it changed, 0 where that says nothing.
+func (s *Set) mend(ctx context.Context, r remedy, files []string) (n int64, err error) {
+	switch {
+	case r.across != nil:
+		err = s.Update(ctx, func(tx *Tx) error {
+			c, err := tx.census()
+			if err != nil {
 				return err
 			}
-			for _, query := range r.alone {
-				if err := s.writer.conn.each(ctx, query, nil, func(*sql.Rows) error { return nil }); err != nil {
-					return err
-				}
-			}
-			return nil
+			changed, err := r.across(tx, c)
+			n = int64(changed)
+			return err
 		})
+		return n, err
+	case r.alone != nil:
+		return 0, s.mendAlone(ctx, r, files)
 	}
-	err = s.Update(ctx, func(tx *Tx) error {
-		n = 0
-		for _, query := range r.queries {
-			changed, err := tx.conn.exec(ctx, query)
-			if err != nil {
-				return fail("mend "+r.check, err)
-			}
-			if r.counts {
-				n += changed
-			}
+	for _, file := range files {
+		changed := int64(0)
+		err := s.Update(ctx, func(tx *Tx) (err error) {
+			changed, err = tx.mend(r, file)
+			return err
+		})
+		if err != nil {
+			return n, err
 		}
-		return nil
-	})
-	return n, err
+		n += changed
+	}
+	return n, nil
+}
+
+// mend runs the statements of a remedy in one database. What they do to a
+// historical one the catalogue follows.
+func (tx *Tx) mend(r remedy, file string) (n int64, err error) {
+	c := tx.conn
+	if file != "" {
+		p := tx.w.part(file)
+		if p == nil {
+			return 0, errClosing
+		}
+		if c, err = tx.change(p); err != nil {
+			return 0, err
+		}
+	}
+	for _, query := range r.queries {
+		changed, err := c.exec(tx.ctx, query)
+		if err != nil {
+			return 0, fail("mend "+r.check, err)
+		}
+		if r.counts {
+			n += changed
+		}
+	}
+	return n, nil
+}
+
+// mendAlone applies a remedy that no transaction may hold. Readers stand aside.
+func (s *Set) mendAlone(ctx context.Context, r remedy, files []string) error {
+	for _, file := range files {
+		err := s.writer.alone(ctx, func() error {
+			w := s.writer
+			if err := w.ready(ctx); err != nil {
+				return err
+			}
+			s.views.Lock()
+			defer s.views.Unlock()
+			if file == "" {
+				return r.alone(ctx, s, s.active)
+			}
+			p := w.part(file)
+			if p == nil {
+				return errClosing
+			}
+			if err := p.closeReaders(); err != nil {
+				return err
+			}
+			if err := r.alone(ctx, s, p); err != nil {
+				return p.failed(err)
+			}
+			p.gen.Add(1)
+			return w.plainly(ctx, func() error { return recount(ctx, w.conn, p, p.rw) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownOf is the writer's connection to a database.
+func (s *Set) ownOf(ctx context.Context, p *part) (*conn, error) {
+	if p.file == "" {
+		return s.writer.conn, nil
+	}
+	return p.own(ctx)
+}
+
+func rewriteVacuumed(ctx context.Context, s *Set, p *part) error {
+	c, err := s.ownOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	size, err := fileBytes(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := s.room(s.dir, 2*size); err != nil {
+		return err
+	}
+	for _, query := range []string{`PRAGMA auto_vacuum = INCREMENTAL`, `VACUUM`} {
+		if err := c.each(ctx, query, nil, func(*sql.Rows) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setJournal(ctx context.Context, s *Set, p *part) error {
+	c, err := s.ownOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	mode := "DELETE"
+	if p.file == "" {
+		mode = "WAL"
+	}
+	got, err := c.value(ctx, `PRAGMA journal_mode = `+mode)
+	if err == nil && !strings.EqualFold(got, mode) {
+		err = memd.Errorf(memd.CodeStoreBusy, "another program has %s open", p.name())
+	}
+	return fail("set the journal mode", err)
 }

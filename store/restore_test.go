@@ -148,6 +148,7 @@ func TestRestoreOfHistory(t *testing.T) {
 	if out, err := exec.Command("sqlite3", filepath.Join(dir, name), "SELECT group_concat(summary) FROM memory; PRAGMA journal_mode;").Output(); err != nil || string(out) != "of last year\ndelete\n" {
 		t.Errorf("the historical database: %s, %v", out, err)
 	}
+	shell(t, dir, `INSERT INTO history VALUES ('`+filepath.Base(name)+`', 1, 'sealed', '', 0, 0, 0, 0, 0, 0)`)
 	sound(t, dir)
 }
 

@@ -14,6 +14,7 @@ type upkeep struct {
 	hashes atomic.Bool   // whether a write asked for content hashes that are not read yet
 	stop   context.CancelFunc
 	done   chan struct{}
+	begun  atomic.Bool   // whether it has gone on with what was cut short, as far as it could
 }
 
 func (u *upkeep) begin(ctx context.Context, s *Set) {
@@ -25,6 +26,7 @@ func (u *upkeep) begin(ctx context.Context, s *Set) {
 			if _, err := s.MakeRoom(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
 				s.log.Error("no room made for historical databases", "error", err)
 			}
+			u.begun.Store(true)
 			if u.hashes.Swap(false) {
 				s.loadHashes(ctx)
 			}

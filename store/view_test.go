@@ -155,7 +155,13 @@ func TestViewWaitsForReader(t *testing.T) {
 // lockingShell is a shell that holds a transaction open until release.
 func lockingShell(t *testing.T, dir, begin string) (release func()) {
 	t.Helper()
-	cmd := exec.Command(shellPath(t), "-batch", filepath.Join(dir, store.ActiveName))
+	return lockedBy(t, filepath.Join(dir, store.ActiveName), begin)
+}
+
+// lockedBy is lockingShell on the database at path.
+func lockedBy(t *testing.T, path, begin string) (release func()) {
+	t.Helper()
+	cmd := exec.Command(shellPath(t), "-batch", path)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

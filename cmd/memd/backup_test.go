@@ -135,7 +135,7 @@ func TestDoctorRepair(t *testing.T) {
 
 	// What has no remedy is found still.
 	b.must("remember-long-term", "a fact", "--key", "k", "--source", "AGENTS.md#k")
-	plant(`DELETE FROM head`)
+	plant(`DELETE FROM head; INSERT INTO tombstone VALUES ('older', 'default', 'k', '', '')`)
 	if r := b.run("doctor", "--repair", "--json"); r.code != memd.ExitFailed || !strings.Contains(r.out, `"check":"headless_key"`) || !strings.Contains(r.out, `"ok":false`) {
 		t.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
 	}
