@@ -123,4 +123,8 @@ type Context struct {
 	UsedChars int    `json:"used_chars"` // code points of Text
 	Included  []Ref  `json:"included"`
 	LeftOut   []Ref  `json:"left_out"`
+
+	// Databases that could not be read, with their rows: what they hold may be
+	// missing. Absent where all was read.
+	Degraded []string `json:"degraded,omitempty"`
 }

@@ -29,7 +29,7 @@ var pinnedKinds = []memd.Kind{memd.Rule, memd.Preference, memd.User, memd.Feedba
 // MaxChars code points: rules and preferences first whether or not the query
 // matches them, then what is known on the query, then recent events of
 // weight, then the session's own notes. What did not enter is named with its
-// reason.
+// reason, and so is a database that could not be read: a rule may be missing.
 func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextRequest) (memd.Context, error) {
 	max := memd.DefaultContextChars
 	if req.MaxChars != nil {
@@ -42,11 +42,19 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 		return memd.Context{}, err
 	}
 	a := newAssembly(max, p.now)
-	err = e.store.View(ctx, func(v *store.View) error { return e.assemble(v, p, a) })
+	var unread []string
+	err = e.store.View(ctx, func(v *store.View) error {
+		if err := e.assemble(v, p, a); err != nil {
+			return err
+		}
+		unread, err = v.Unavailable()
+		return err
+	})
 	if err != nil {
 		return memd.Context{}, err
 	}
 	out := a.finish()
+	out.Degraded = unread
 	ids := make([]string, len(out.Included))
 	for i, ref := range out.Included {
 		ids[i] = ref.ID

@@ -2,6 +2,8 @@ package recall_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -44,5 +46,66 @@ func TestFailedLegIsNamed(t *testing.T) {
 	}
 	if _, err := h.engine.Context(ctx, root, memd.ContextRequest{Query: "kumquat"}); memd.CodeOf(err) != memd.CodeStoreFailed {
 		t.Errorf("context: error %v, want store_failed", err)
+	}
+}
+
+// A historical database that is not there is named with its rows, by recall and
+// by context; the rest answers, and "nothing found" is not claimed of it.
+func TestUnreadableDatabaseIsNamed(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	open := func() *house {
+		s, err := store.Open(ctx, store.Options{Dir: dir, Budgets: configs.DefaultBudgets(), Now: memtest.NewClock().Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return &house{t: t, dir: dir, store: s, tiers: tiers.New(s), engine: recall.New(s, nil)}
+	}
+	h := open()
+	h.put(short("kumquat of old"), short("damson of old"))
+	rolled, err := h.store.Rollover(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.put(short("kumquat of today"))
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, rolled.File)
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{rolled.File + ": 2 rows unavailable"}
+
+	h = open()
+	answer := h.recall(memd.Query{Query: "kumquat"})
+	if len(answer.Results) != 1 || answer.Results[0].Summary != "kumquat of today" || !slices.Equal(answer.Degraded, want) {
+		t.Errorf("%d results, degraded %q", len(answer.Results), answer.Degraded)
+	}
+	answer = h.recall(memd.Query{Query: "damson"})
+	if len(answer.Results) != 0 || !slices.Equal(answer.Degraded, want) || answer.EmptyReason != memd.EmptyLegFailed {
+		t.Errorf("%d results, degraded %q, reason %q", len(answer.Results), answer.Degraded, answer.EmptyReason)
+	}
+	for _, query := range []string{"kumquat", ""} {
+		got, err := h.engine.Context(ctx, root, memd.ContextRequest{Query: query})
+		if err != nil || len(got.Included) != 1 || !slices.Equal(got.Degraded, want) {
+			t.Errorf("context of %q: %d rows, degraded %q, %v", query, len(got.Included), got.Degraded, err)
+		}
+	}
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+
+	h = open()
+	answer = h.recall(memd.Query{Query: "kumquat"})
+	if len(answer.Results) != 2 || len(answer.Degraded) != 0 {
+		t.Errorf("put back: %d results, degraded %q", len(answer.Results), answer.Degraded)
+	}
+	if got, err := h.engine.Context(ctx, root, memd.ContextRequest{}); err != nil || len(got.Degraded) != 0 {
+		t.Errorf("put back: degraded %q, %v", got.Degraded, err)
 	}
 }

@@ -29,7 +29,8 @@ func New(s *store.Set, log *slog.Logger) *Engine {
 
 // Recall returns the memories that bear on q, best first, at most q.Limit.
 // Errors are invalid_request, too_large, forbidden and the store's own. A leg
-// that fails is named in Degraded; the others answer.
+// that fails, and a database that cannot be read, are named in Degraded; the
+// others answer.
 func (e *Engine) Recall(ctx context.Context, c memd.Caller, q memd.Query) (memd.Answer, error) {
 	began := e.store.Clock()
 	p, err := e.plan(c, q)
@@ -45,7 +46,10 @@ func (e *Engine) Recall(ctx context.Context, c memd.Caller, q memd.Query) (memd.
 		if err := e.page(v, p, r, &answer); err != nil {
 			return err
 		}
-		return e.explain(v, p, r, &answer)
+		if err := e.explain(v, p, r, &answer); err != nil {
+			return err
+		}
+		return e.degrade(v, &answer)
 	})
 	if err != nil {
 		return memd.Answer{}, err

@@ -5,6 +5,17 @@ import (
 	"memd/store"
 )
 
+// degrade names the databases that could not be read. That nothing was found
+// then says nothing of what they hold.
+func (e *Engine) degrade(v *store.View, answer *memd.Answer) error {
+	names, err := v.Unavailable()
+	answer.Degraded = append(answer.Degraded, names...)
+	if len(names) > 0 && answer.EmptyReason != "" {
+		answer.EmptyReason = memd.EmptyLegFailed
+	}
+	return err
+}
+
 // explain says why nothing was found, and with explain how many matching rows
 // each filter removed.
 func (e *Engine) explain(v *store.View, p *plan, r *ranking, answer *memd.Answer) error {

@@ -29,6 +29,9 @@ func (c *cli) context() *cobra.Command {
 				if err == nil && reply.Value.Text == "" && !c.json {
 					fmt.Fprintf(c.errs, "memd: %s\n", plain(noContext(req, reply.Value)))
 				}
+				if err == nil && len(reply.Value.Degraded) > 0 && !c.json {
+					fmt.Fprintf(c.errs, "memd: degraded: %s\n", plain(strings.Join(reply.Value.Degraded, ", ")))
+				}
 				return show(c, reply, err, func(w io.Writer, a memd.Context) {
 					if a.Text != "" {
 						fmt.Fprintln(w, a.Text)
