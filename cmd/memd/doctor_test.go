@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -136,4 +137,62 @@ func TestDoctorBarred(t *testing.T) {
 	if err := os.Chmod(token, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A historical database that is not there: the daemon starts and serves the
+// rest, whoever asks for what it held is told of a failure, and put back it is
+// served again.
+func TestDoctorOfAMissingHistory(t *testing.T) {
+	b := newBox(t)
+	old := b.field("id", "remember", "the quokka of old")
+	b.must("remember-long-term", "--key", "old/key", "--source", "AGENTS.md#x", "a fact of old")
+	file := b.field("file", "rollover")
+	b.must("remember", "the quokka of today")
+	path := filepath.Join(b.dir, filepath.FromSlash(file))
+	if err := os.Rename(path, b.dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	stray := filepath.Join(b.dir, "history", "notes.txt")
+	if err := os.WriteFile(stray, []byte("somebody's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := b.serve()
+	if r := b.run("get", old); r.code != memd.ExitFailed || !strings.Contains(r.err, filepath.Base(file)) {
+		t.Errorf("get: exit code %d: %s", r.code, r.err)
+	}
+	if r := b.run("remember-long-term", "--key", "old/key", "--source", "AGENTS.md#x", "a newer fact"); r.code != memd.ExitFailed || !strings.Contains(r.err, filepath.Base(file)) {
+		t.Errorf("a write to a key in it: exit code %d: %s", r.code, r.err)
+	}
+	if r := b.run("get", "01900000-0000-7000-8000-000000000999"); r.code != memd.ExitFailed {
+		t.Errorf("get of an id that no readable file has: exit code %d: %s", r.code, r.err)
+	}
+	if out := b.must("recall", "quokka"); !strings.Contains(out, "of today") || !strings.Contains(out, "degraded: "+file+": 2 rows unavailable") {
+		t.Errorf("recall: %s", out)
+	}
+	if r := b.run("context", "quokka"); r.code != 0 || !strings.Contains(r.out, "of today") || !strings.Contains(r.err, file+": 2 rows unavailable") {
+		t.Errorf("context: exit code %d: %s%s", r.code, r.out, r.err)
+	}
+	if out := b.must("stats", "--json"); !strings.Contains(out, `"file":"`+file+`","state":"unavailable"`) {
+		t.Errorf("stats: %s", out)
+	}
+	r := b.run("doctor")
+	if r.code != memd.ExitFailed || !strings.Contains(r.out, "history_file: "+file+": 2 rows unavailable: it is missing") || !strings.Contains(r.out, "stray_file: history/notes.txt") {
+		t.Errorf("doctor: exit code %d: %s%s", r.code, r.out, r.err)
+	}
+	d.stop()
+	if r := b.run("doctor", "--repair"); r.code != memd.ExitFailed || strings.Contains(r.out, "mended") || !strings.Contains(r.out, "it is missing") {
+		t.Errorf("doctor --repair: exit code %d: %s%s", r.code, r.out, r.err)
+	}
+	if text, err := os.ReadFile(stray); err != nil || string(text) != "somebody's" {
+		t.Errorf("the stray file: %q, %v", text, err)
+	}
+	if err := errors.Join(os.Remove(stray), os.Rename(b.dir+".away", path)); err != nil {
+		t.Fatal(err)
+	}
+	d = b.serve()
+	if out := b.must("recall", "quokka"); !strings.Contains(out, "of old") || strings.Contains(out, "degraded") {
+		t.Errorf("put back: %s", out)
+	}
+	b.must("remember-long-term", "--key", "old/key", "--source", "AGENTS.md#x", "a newer fact")
+	d.stop()
 }
