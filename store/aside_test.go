@@ -191,6 +191,10 @@ func aside(t testing.TB, s *store.Set, file string) {
 		_, _, err := v.Get(row(memd.Short, 1, "").ID)
 		return err
 	}), memd.CodeStoreFailed)
+	codeIs(t, s.View(ctx, func(v *store.View) error {
+		_, err := v.Versions(memd.DefaultNamespace, "key-2")
+		return err
+	}), memd.CodeStoreFailed)
 	codeIs(t, s.Update(ctx, func(tx *store.Tx) error {
 		h, _, err := tx.Head(memd.DefaultNamespace, "key-2")
 		if err == nil {

@@ -84,7 +84,7 @@ func (s *Set) Check(ctx context.Context, quick bool) ([]Finding, error) {
 	if err != nil || quick {
 		return found, err
 	}
-	err = s.checkIndexes(ctx, read, &found)
+	err = s.checkAtRest(ctx, read, &found)
 	return found, err
 }
 
@@ -223,45 +223,51 @@ func checkInvariants(ctx context.Context, c *conn, add report) error {
 	return nil
 }
 
-// checkIndexes runs FTS5's own comparison of index and content in databases,
-// which needs the writer although it changes nothing.
-func (s *Set) checkIndexes(ctx context.Context, files []string, found *findings) error {
+// checkAtRest checks databases while the writer is at rest: FTS5's own comparison
+// of index and content, which needs the right to write although it changes
+// nothing, and the counts of the catalogue, which follow a change of a file.
+func (s *Set) checkAtRest(ctx context.Context, files []string, found *findings) error {
 	for _, file := range files {
-		for _, t := range indexed {
-			if err := s.checkIndex(ctx, file, t, found); err != nil {
+		err := s.writer.alone(ctx, func() error {
+			if err := s.writer.ready(ctx); err != nil {
 				return err
 			}
+			if file == "" {
+				return checkIndex(ctx, s.writer.conn, found.in(s.active))
+			}
+			p := s.writer.part(file)
+			if p == nil { // retired meanwhile
+				return nil
+			}
+			c, err := p.own(ctx)
+			if err != nil {
+				if found.names("journal_mode", file) { // which cannot be set while it is read
+					return nil
+				}
+				return err
+			}
+			if err := checkIndex(ctx, c, found.in(p)); err != nil {
+				return err
+			}
+			return checkCounts(ctx, s.writer.conn, p, c, found.in(p))
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// checkIndex is checkIndexes for one index.
-func (s *Set) checkIndex(ctx context.Context, file string, t memd.Tier, found *findings) error {
-	return s.writer.alone(ctx, func() error {
-		if err := s.writer.ready(ctx); err != nil {
-			return err
-		}
-		p, c := s.active, s.writer.conn
-		if file != "" {
-			if p = s.writer.part(file); p == nil { // retired meanwhile
-				return nil
-			}
-			var err error
-			if c, err = p.own(ctx); err != nil {
-				if found.names("journal_mode", file) { // which cannot be set while it is read
-					err = nil
-				}
-				return err
-			}
-		}
+func checkIndex(ctx context.Context, c *conn, add report) error {
+	for _, t := range indexed {
 		_, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts, rank) VALUES ('integrity-check', 1)`))
 		if sqliteCode(err) == codeCorrupt {
-			found.in(p)("index", mendable, "the keyword index of tier %s does not match its rows", t)
-			return nil
+			add("index", mendable, "the keyword index of tier %s does not match its rows", t)
+		} else if err != nil {
+			return fail("check the keyword index", err)
 		}
-		return fail("check the keyword index", err)
-	})
+	}
+	return nil
 }
 
 // Probe writes one value and reads it back: whether the store takes writes.

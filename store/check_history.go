@@ -173,30 +173,22 @@ func (s *Set) cutShort(state string) bool {
 	return false
 }
 
-// checkCounts compares the catalogue with what the databases hold. What was
-// deleted by hand is counted by the light groom, and no fault until then.
-func (v *View) checkCounts(found *findings) error {
-	lines, err := readCatalogue(v.ctx, v.active())
+// checkCounts compares the catalogue with what a historical database holds. What
+// was deleted by hand is counted by the light groom, and no fault until then.
+func checkCounts(ctx context.Context, active *conn, p *part, c *conn, add report) error {
+	lines, err := readCatalogue(ctx, active)
 	if err != nil {
 		return err
 	}
-	return v.each(func(i int, c *conn) error {
-		for _, l := range lines {
-			if l.file != v.parts[i].file {
-				continue
-			}
-			got, err := countUse(v.ctx, c)
-			if err != nil || got == l.use {
-				return err
-			}
-			due, err := settleDue(v.ctx, c)
-			if err == nil && !due {
-				found.in(v.parts[i])("catalogue", mendable, "the catalogue counts otherwise than the file")
-			}
-			return err
-		}
-		return nil
-	})
+	got, err := countUse(ctx, c)
+	if err != nil || !slices.ContainsFunc(lines, func(l catalogued) bool { return l.file == p.file && l.use != got }) {
+		return err
+	}
+	due, err := settleDue(ctx, c)
+	if err == nil && !due {
+		add("catalogue", mendable, "the catalogue counts otherwise than the file")
+	}
+	return err
 }
 
 // settleDue reports whether the light groom will count a historical database

@@ -175,7 +175,8 @@ func (v *View) Row(h Head) (m memd.Memory, ok bool, err error) {
 }
 
 // Versions returns every row of a key over all databases, newest first and
-// without raw_content.
+// without raw_content. That none is found is an error where a database cannot be
+// read.
 func (v *View) Versions(namespace, key string) ([]memd.Memory, error) {
 	var all []memd.Memory
 	err := v.each(func(i int, c *conn) error {
@@ -187,6 +188,9 @@ func (v *View) Versions(namespace, key string) ([]memd.Memory, error) {
 			return err
 		})
 	})
+	if err == nil && len(all) == 0 {
+		err = v.absent()
+	}
 	return sortVersions(all), err
 }
 
