@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,4 +69,29 @@ func TestRollover(t *testing.T) {
 	look(s)
 	must(t, s.Close())
 	look(memtest.Store(t, dir, nil, nil))
+}
+
+// A row that waits for its vector keeps its place in the outbox over a rollover
+// and a move, and leaves it with its deletion, wherever it stands.
+func TestOutboxOfHistory(t *testing.T) {
+	s := memtest.Store(t, "", nil, nil)
+	deleted, buried, moved := row(memd.Short, 1, "to be deleted"), row(memd.Short, 2, "to be buried"), row(memd.Short, 3, "to be archived")
+	put(t, s, deleted, buried, moved)
+	write(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.Queue(deleted.ID, s.Now()), tx.Queue(buried.ID, s.Now()), tx.Queue(moved.ID, s.Now()))
+	})
+	roll(t, s)
+	write(t, s, func(tx *store.Tx) error {
+		for _, m := range []memd.Memory{deleted, buried, moved} {
+			if _, ok, err := tx.Get(m.ID); !ok || err != nil {
+				return fmt.Errorf("read %s: %v, %v", m.Summary, ok, err)
+			}
+		}
+		moved.Tier = memd.Archive
+		_, err := tx.Delete(memd.Short, deleted.ID)
+		return errors.Join(err, tx.Bury(&buried, s.Now()), tx.Move(&moved, memd.Short))
+	})
+	if got := shell(t, s.Dir(), `SELECT memory_id FROM outbox`); got != moved.ID {
+		t.Errorf("in the outbox: %q", got)
+	}
 }

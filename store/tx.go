@@ -86,9 +86,25 @@ func (tx *Tx) UpdateMeta(m *memd.Memory) error {
 	return fail("update a "+string(m.Tier)+" row", err)
 }
 
-// Delete removes the row of tier t with the given id, its index entries and
-// its vector. It reports whether there was one.
+// Delete removes the row of tier t with the given id, its index entries, its
+// vector and its place in the outbox. It reports whether there was one.
 func (tx *Tx) Delete(t memd.Tier, id string) (bool, error) {
+	ok, err := tx.remove(t, id)
+	if err == nil {
+		err = tx.unqueue(id)
+	}
+	return ok, err
+}
+
+// unqueue takes a row of a historical database out of the active one's outbox;
+// one of the active database leaves it by the delete trigger.
+func (tx *Tx) unqueue(id string) error {
+	_, err := tx.conn.exec(tx.ctx, `DELETE FROM outbox WHERE memory_id = ?`, id)
+	return fail("take a row out of the outbox", err)
+}
+
+// remove is Delete but for the outbox of the active database.
+func (tx *Tx) remove(t memd.Tier, id string) (bool, error) {
 	c, err := tx.home(id)
 	if err != nil {
 		return false, err
@@ -126,7 +142,7 @@ func (tx *Tx) Move(m *memd.Memory, from memd.Tier) error {
 			return fail("move a row", err)
 		}
 	}
-	if _, err := tx.Delete(from, m.ID); err != nil {
+	if _, err := tx.remove(from, m.ID); err != nil {
 		return err
 	}
 	if p != nil && from == memd.Long { // the trigger knows its own file's heads alone
@@ -387,7 +403,9 @@ VALUES (?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orN
 func (tx *Tx) Bury(m *memd.Memory, at memd.Time) error {
 	var err error
 	if p := tx.at[m.ID]; p != nil {
-		err = tx.leave(p, m.Tier, m.ID)
+		if err = tx.leave(p, m.Tier, m.ID); err == nil {
+			err = tx.unqueue(m.ID)
+		}
 	} else {
 		_, err = tx.Delete(m.Tier, m.ID)
 	}

@@ -14,7 +14,7 @@ type upkeep struct {
 	hashes atomic.Bool   // whether a write asked for content hashes that are not read yet
 	stop   context.CancelFunc
 	done   chan struct{}
-	begun  atomic.Bool   // whether it has gone on with what was cut short, as far as it could
+	begun  atomic.Bool // whether it has gone on with what was cut short, as far as it could
 }
 
 func (u *upkeep) begin(ctx context.Context, s *Set) {
