@@ -330,3 +330,58 @@ func TestLockIsNoDamage(t *testing.T) {
 		})
 	}
 }
+
+// A keyword index at fault sets nothing aside: the search of that file fails and
+// is told, all else is served of it, also what is written.
+func TestIndexFaultIsNoDamage(t *testing.T) {
+	s, path := rolled(t, t.TempDir())
+	defer s.Close()
+	shellOn(t, path, `DELETE FROM short_fts_data WHERE id > 10; DELETE FROM archive_fts_data WHERE id > 10`)
+	match := match("archived")
+	view(t, s, func(v *store.View) error {
+		found := 0
+		if err := v.Postings(memd.Archive, match, func(store.Loc) { found++ }); err != nil {
+			return err
+		}
+		names, err := v.Unavailable()
+		if found != 1 || len(names) != 1 {
+			t.Errorf("found %d, unavailable %q", found, names)
+		}
+		return err
+	})
+	if m, ok := get(t, s, row(memd.Short, 1, "").ID); !ok || m.Summary != "old short" {
+		t.Errorf("read %+v, %v", m, ok)
+	}
+	write(t, s, func(tx *store.Tx) error {
+		m, ok, err := tx.Get(row(memd.Long, 2, "").ID)
+		if !ok || err != nil {
+			return fmt.Errorf("read %v, %v", ok, err)
+		}
+		m.Importance = 9
+		return tx.UpdateMeta(&m)
+	})
+	write(t, s, func(tx *store.Tx) error {
+		m, _, err := tx.Get(row(memd.Archive, 3, "").ID)
+		if err != nil {
+			return err
+		}
+		return tx.Bury(&m, s.Now())
+	})
+	if _, ok := get(t, s, row(memd.Archive, 3, "").ID); ok {
+		t.Error("a forgotten row is read")
+	}
+	if _, err := s.Settle(ctx, true); memd.CodeOf(err) != memd.CodeStoreFailed {
+		t.Errorf("settled: %v", err)
+	}
+	if done, err := s.Repair(ctx); err != nil || len(done.Mended) != 1 || done.Mended[0].Check != "index" {
+		t.Errorf("repaired %+v, %v", done, err)
+	}
+	if _, err := s.Settle(ctx, true); err != nil {
+		t.Error(err)
+	}
+	healthy(t, s)
+	finds(t, s, memd.Archive, "archived", row(memd.Archive, 13, ""))
+	if got := shellOn(t, path, `SELECT count(*) FROM archive`); got != "0" {
+		t.Errorf("%s archived rows are left in the file", got)
+	}
+}

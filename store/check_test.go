@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +103,73 @@ func TestProbeAndStats(t *testing.T) {
 	for _, b := range st.Budgets {
 		if b.Limit == "" {
 			t.Errorf("budget %s has no limit", b.Budget)
+		}
+	}
+}
+
+// A check changes no historical database, nor its folder.
+func TestCheckChangesNothing(t *testing.T) {
+	s, path := rolled(t, t.TempDir())
+	defer s.Close()
+	before := listing(t, filepath.Dir(path))
+	healthy(t, s)
+	if after := listing(t, filepath.Dir(path)); after != before {
+		t.Errorf("history/ was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// A check beside writes, rollovers and grooming finds nothing where nothing is
+// at fault.
+func TestCheckBesideWork(t *testing.T) {
+	s, err := open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	done := make(chan error, 1)
+	go func() {
+		done <- func() error {
+			for n := range 60 {
+				m, k := row(memd.Short, 2*n, fmt.Sprint("event ", n)), row(memd.Long, 2*n+1, fmt.Sprint("fact ", n))
+				k.MemoryKey, k.Version = "key", n+1
+				err := s.Update(ctx, func(tx *store.Tx) error {
+					if n > 3 { // of another database, mostly
+						old := row(memd.Short, 2*(n-4), "").ID
+						if _, _, err := tx.Get(old); err != nil {
+							return err
+						}
+						if _, err := tx.Delete(memd.Short, old); err != nil {
+							return err
+						}
+					}
+					return errors.Join(tx.Insert(&m), tx.Insert(&k), tx.SetHead(k.Namespace, k.MemoryKey, store.Head{Version: k.Version, ID: k.ID}))
+				})
+				if err == nil && n%4 == 0 {
+					_, err = s.Rollover(ctx)
+				}
+				if err == nil && n%3 == 0 {
+					_, err = s.Settle(ctx, true)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}()
+	}()
+	for checks := 0; ; checks++ {
+		healthy(t, s)
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			if checks < 3 {
+				t.Errorf("only %d checks meanwhile: the test shows nothing", checks)
+			}
+			healthy(t, s)
+			return
+		default:
 		}
 	}
 }
