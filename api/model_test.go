@@ -1,24 +1,25 @@
-package tiers_test
+package api
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"memd"
-	"memd/configs"
 )
 
-// model is what one namespace should hold, kept by the plainest means.
+// model is what a store should hold, kept by the plainest means, beside the
+// store itself.
 type model struct {
-	h     *house
-	ns    string
-	rows  []*modelRow // in order of creation
-	heads map[string]*modelHead
+	*premises
+	rows      []*modelRow // in order of creation
+	heads     map[string]*modelHead
+	sessions  map[string]*modelSession
+	bystander int   // the file of a long row of another namespace
+	files     []int // historical databases, oldest first
+	rolled    int   // how many there ever were
 }
 
 type modelRow struct {
@@ -28,11 +29,25 @@ type modelRow struct {
 	version, importance      int
 	resolved                 bool
 	since                    memd.Time // what its age counts from
+	file                     int       // the historical database it stands in, 0 for the active one
+	accesses                 int       // folded
+	days                     []string  // of accesses not folded yet
+	folded                   string    // the last day of those folded
 }
 
 type modelHead struct {
 	version int
 	id      string // "" when no row is current
+}
+
+type modelSession struct {
+	opened memd.Time
+	notes  []modelNote
+}
+
+type modelNote struct {
+	id, summary string
+	expires     memd.Time
 }
 
 func (m *model) find(id string) *modelRow {
@@ -78,7 +93,7 @@ func (m *model) any(t *rapid.T) *modelRow {
 var (
 	someText   = rapid.SampledFrom([]string{"alpha", "beta 41", "beta 42", "Alpha"})
 	someKey    = rapid.SampledFrom([]string{"k", "l"})
-	someSource = rapid.SampledFrom([]string{agents, "docs/a.md#b"})
+	someSource = rapid.SampledFrom([]string{"AGENTS.md#commands", "docs/a.md#b"})
 	someKind   = rapid.SampledFrom([]memd.Kind{memd.Fact, memd.Pitfall})
 )
 
@@ -94,7 +109,7 @@ func (m *model) twin(tier memd.Tier, text string) *modelRow {
 
 func (m *model) Remember(t *rapid.T) {
 	text := someText.Draw(t, "text")
-	w, err := m.h.Remember(ctx, ann, memd.Remember{Summary: text, Namespace: m.ns})
+	w, err := m.tiers.Remember(ctx, ann, memd.Remember{Summary: text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,24 +121,24 @@ func (m *model) Remember(t *rapid.T) {
 		if w.ID != r.id && m.find(w.ID).summary != text || !w.Deduplicated || w.Created {
 			t.Fatalf("the twin in short is answered %+v", w)
 		}
-		m.find(w.ID).since = m.h.now()
+		m.find(w.ID).since = m.now()
 	} else {
 		if !w.Created || w.Deduplicated {
 			t.Fatalf("new content is answered %+v", w)
 		}
-		m.rows = append(m.rows, &modelRow{id: w.ID, tier: memd.Short, summary: text, kind: memd.Event, importance: 5, since: m.h.now()})
+		m.rows = append(m.rows, &modelRow{id: w.ID, tier: memd.Short, summary: text, kind: memd.Event, importance: 5, since: m.now()})
 	}
 }
 
 func (m *model) Upsert(t *rapid.T) {
 	key, text, source, kind := someKey.Draw(t, "key"), someText.Draw(t, "text"), someSource.Draw(t, "source"), someKind.Draw(t, "kind")
-	req := memd.RememberLongTerm{MemoryKey: key, Summary: text, Source: source, Kind: kind, Namespace: m.ns}
+	req := memd.RememberLongTerm{MemoryKey: key, Summary: text, Source: source, Kind: kind}
 	head := m.head(key)
 	if rapid.Bool().Draw(t, "with base") {
 		base := rapid.IntRange(0, 3).Draw(t, "base")
 		req.BaseVersion = &base
 	}
-	w, err := m.h.RememberLongTerm(ctx, ann, req)
+	w, err := m.tiers.RememberLongTerm(ctx, ann, req)
 	current := 0
 	if head != nil {
 		current = head.version
@@ -137,7 +152,7 @@ func (m *model) Upsert(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.upserted(t, w, &modelRow{id: w.ID, key: key, summary: text, source: source, kind: kind, importance: 5, since: m.h.now()}, head)
+	m.upserted(t, w, &modelRow{id: w.ID, key: key, summary: text, source: source, kind: kind, importance: 5, since: m.now()}, head)
 }
 
 // upserted puts row under its key, or refreshes the head that says the same.
@@ -166,7 +181,7 @@ func (m *model) upserted(t *rapid.T, w memd.Written, row, head *modelRow) {
 
 func (m *model) Forget(t *rapid.T) {
 	r := m.any(t)
-	if err := m.h.Forget(ctx, ann, r.id); err != nil {
+	if err := m.tiers.Forget(ctx, ann, r.id); err != nil {
 		t.Fatal(err)
 	}
 	if r.key == "" {
@@ -181,7 +196,7 @@ func (m *model) Forget(t *rapid.T) {
 
 func (m *model) ForgetKey(t *rapid.T) {
 	key := someKey.Draw(t, "key")
-	err := m.h.ForgetKey(ctx, ann, m.ns, key)
+	err := m.tiers.ForgetKey(ctx, ann, "", key)
 	if !slices.ContainsFunc(m.rows, func(r *modelRow) bool { return r.key == key }) {
 		if memd.CodeOf(err) != memd.CodeNotFound {
 			t.Fatalf("no such key: %v", err)
@@ -197,7 +212,7 @@ func (m *model) ForgetKey(t *rapid.T) {
 
 func (m *model) Archive(t *rapid.T) {
 	r := m.any(t)
-	w, err := m.h.Archive(ctx, ann, r.id)
+	w, err := m.tiers.Archive(ctx, ann, r.id)
 	switch {
 	case r.tier == memd.Archive:
 		if err != nil || !w.Unchanged {
@@ -220,12 +235,12 @@ func (m *model) Archive(t *rapid.T) {
 
 func (m *model) PromoteToShort(t *rapid.T) {
 	r := m.any(t)
-	_, err := m.h.Promote(ctx, ann, r.id, memd.Promote{To: memd.Short})
+	_, err := m.tiers.Promote(ctx, ann, r.id, memd.Promote{To: memd.Short})
 	if r.tier == memd.Archive && r.key == "" {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.tier = memd.Short
+		r.tier, r.file = memd.Short, 0
 	} else if memd.CodeOf(err) != memd.CodeInvalidRequest {
 		t.Fatalf("promoted a row of %s to short: %v", r.tier, err)
 	}
@@ -234,7 +249,7 @@ func (m *model) PromoteToShort(t *rapid.T) {
 func (m *model) PromoteToLong(t *rapid.T) {
 	r := m.any(t)
 	key, source := someKey.Draw(t, "key"), someSource.Draw(t, "source")
-	w, err := m.h.Promote(ctx, ann, r.id, memd.Promote{MemoryKey: key, Source: source})
+	w, err := m.tiers.Promote(ctx, ann, r.id, memd.Promote{MemoryKey: key, Source: source})
 	if r.tier == memd.Long {
 		if memd.CodeOf(err) != memd.CodeInvalidRequest {
 			t.Fatalf("promoted a long row: %v", err)
@@ -246,7 +261,7 @@ func (m *model) PromoteToLong(t *rapid.T) {
 	}
 	head := m.head(key)
 	moved := *r
-	moved.key, moved.source, moved.resolved = key, source, false
+	moved.key, moved.source, moved.resolved, moved.file = key, source, false, 0
 	if !moved.kind.Durable() {
 		moved.kind = memd.Fact
 		if head != nil {
@@ -269,18 +284,18 @@ func (m *model) Patch(t *rapid.T) {
 	r := m.any(t)
 	p := memd.Patch{Importance: memd.Some(rapid.IntRange(1, 10).Draw(t, "importance"))}
 	if rapid.Bool().Draw(t, "resolve") {
-		p.ResolvedAt = memd.Some(m.h.now())
+		p.ResolvedAt = memd.Some(m.now())
 		r.resolved = true
 	}
 	r.importance = p.Importance.Value
-	if _, err := m.h.Patch(ctx, ann, r.id, p); err != nil {
+	if _, err := m.tiers.Patch(ctx, ann, r.id, p); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (m *model) Verify(t *rapid.T) {
 	r := m.any(t)
-	_, err := m.h.Verify(ctx, ann, r.id, memd.Verify{})
+	_, err := m.tiers.Verify(ctx, ann, r.id, memd.Verify{})
 	if r.tier != memd.Long {
 		if memd.CodeOf(err) != memd.CodeInvalidRequest {
 			t.Fatalf("verified a row of %s: %v", r.tier, err)
@@ -290,77 +305,9 @@ func (m *model) Verify(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.since = m.h.now()
+	r.since = m.now()
 }
 
 func (m *model) Wait(t *rapid.T) {
-	m.h.clock.Advance(time.Duration(rapid.IntRange(1, 50).Draw(t, "hours")) * time.Hour)
-}
-
-// check compares everything that can be read with the model.
-func (m *model) check(t *rapid.T) {
-	var want, got []string
-	for _, r := range m.rows {
-		if m.isCurrent(r) {
-			want = append(want, fmt.Sprint(r.id, r.tier, r.key, r.version, r.summary, r.importance, r.kind))
-		}
-		row, err := m.h.Get(ctx, admin, r.id)
-		if err != nil {
-			t.Fatalf("row of %s, version %d: %v", r.tier, r.version, err)
-		}
-		if days := int(m.h.now().Sub(r.since.Time) / day); row.Tier != r.tier || row.Age != memd.AgeText(days) || row.Source != r.source || row.ContentHash == "" {
-			t.Fatalf("row in %s (want %s), age %q (want %d days), source %q (want %q)", row.Tier, r.tier, row.Age, days, row.Source, r.source)
-		}
-	}
-	page, err := m.h.List(ctx, admin, memd.List{Namespace: m.ns, Limit: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range slices.Backward(page.Memories) {
-		got = append(got, fmt.Sprint(r.ID, r.Tier, r.MemoryKey, r.Version, r.Summary, r.Importance, r.Kind))
-	}
-	if !slices.Equal(got, want) {
-		t.Fatalf("the list shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	for _, key := range []string{"k", "l"} {
-		head, err := m.h.Head(ctx, admin, m.ns, key)
-		if r := m.head(key); r == nil && memd.CodeOf(err) != memd.CodeNotFound || r != nil && (err != nil || head.ID != r.id) {
-			t.Fatalf("the head of %s is %s, %v; want %+v", key, head.ID, err, r)
-		}
-		versions, _ := m.h.Versions(ctx, admin, m.ns, key)
-		var have, should []int
-		for _, v := range versions {
-			have = append(have, v.Version)
-		}
-		for _, r := range m.rows {
-			if r.key == key {
-				should = append(should, r.version)
-			}
-		}
-		slices.Sort(should)
-		slices.Reverse(should)
-		if !slices.Equal(have, should) {
-			t.Fatalf("key %s has the versions %d, want %d", key, have, should)
-		}
-	}
-}
-
-// However the calls of the tiers follow one another, a namespace holds what
-// the plain model says, and no other namespace feels it.
-func TestModel(t *testing.T) {
-	h := newHouse(t, func(b *configs.Budgets) { b.LongRows, b.ShortRows = 1e6, 1e6 })
-	bystander := h.keep("k", "alpha")
-	runs := 0
-	rapid.Check(t, func(t *rapid.T) {
-		runs++
-		m := &model{h: h, ns: fmt.Sprint("project/", runs), heads: map[string]*modelHead{}}
-		t.Repeat(map[string]func(*rapid.T){
-			"remember": m.Remember, "upsert": m.Upsert, "forget": m.Forget, "forget key": m.ForgetKey, "archive": m.Archive,
-			"promote to long": m.PromoteToLong, "promote to short": m.PromoteToShort, "patch": m.Patch, "verify": m.Verify,
-			"wait": m.Wait, "": m.check,
-		})
-	})
-	if m, ok := h.get(bystander.ID); !ok || m.Version != 1 || m.UpdatedAt != bystander.UpdatedAt {
-		t.Errorf("the row of another namespace became %+v", m)
-	}
+	m.clock.Advance(time.Duration(rapid.IntRange(1, 50).Draw(t, "hours")) * time.Hour)
 }
