@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memd"
+	"memd/configs"
 	"memd/groom"
 	"memd/internal/memtest"
 	"memd/store"
@@ -29,8 +30,14 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	return houseUnder(t, nil)
+}
+
+// houseUnder is newHouse under budgets that edit changes.
+func houseUnder(t *testing.T, edit func(*configs.Budgets)) *house {
+	t.Helper()
 	dir, clock := t.TempDir(), memtest.NewClock()
-	s := memtest.Store(t, dir, clock, nil)
+	s := memtest.Store(t, dir, clock, edit)
 	return &house{t: t, dir: dir, clock: clock, store: s, tiers: tiers.New(s), runner: groom.New(s, nil)}
 }
 
@@ -131,11 +138,17 @@ func (h *house) meta(key string) (value string) {
 // prints.
 func (h *house) shell(sql string) string {
 	h.t.Helper()
+	return h.shellOn(store.ActiveName, sql)
+}
+
+// shellOn is shell on the database of a name below the folder.
+func (h *house) shellOn(name, sql string) string {
+	h.t.Helper()
 	path, err := exec.LookPath("sqlite3")
 	if err != nil {
 		h.t.Fatal("the sqlite3 shell is missing; .ci/run installs it")
 	}
-	out, err := exec.Command(path, "-bail", "-quote", "-cmd", ".timeout 5000", filepath.Join(h.dir, store.ActiveName), sql).CombinedOutput()
+	out, err := exec.Command(path, "-bail", "-quote", "-cmd", ".timeout 5000", filepath.Join(h.dir, name), sql).CombinedOutput()
 	if err != nil {
 		h.t.Fatalf("sqlite3: %v: %s", err, out)
 	}
