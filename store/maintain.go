@@ -300,7 +300,29 @@ func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, e
 	if freed, err = w.vacuumHistory(ctx, p); err != nil {
 		return freed, err
 	}
-	return freed, w.plainly(ctx, func() error { return recount(ctx, w.conn, p, c) })
+	return freed, w.plainly(ctx, func() error {
+		if err := untie(ctx, w.conn, p, c); err != nil {
+			return err
+		}
+		return recount(ctx, w.conn, p, c)
+	})
+}
+
+// untie leaves heads without a row that was deleted by hand from a historical
+// database, whose triggers reach no other. The counter stays.
+func untie(ctx context.Context, active *conn, p *part, c *conn) error {
+	var there []string
+	err := c.each(ctx, `SELECT id FROM long`, nil, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		there = append(there, id)
+		return err
+	})
+	if err == nil {
+		_, err = active.exec(ctx, `UPDATE head SET id = NULL, file = NULL
+ WHERE file = ? AND id NOT IN (SELECT value FROM json_each(?))`, p.file, jsonList(there))
+	}
+	return fail("untie heads of "+p.file, err)
 }
 
 // noteSettled notes in a historical database that nothing deleted lingers.

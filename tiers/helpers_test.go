@@ -155,6 +155,34 @@ func (h *house) shell(sql string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// roll rolls over and wants a new historical database.
+func (h *house) roll() store.Rolled {
+	h.t.Helper()
+	r, err := h.store.Rollover(ctx)
+	h.must(err)
+	if !r.Rolled {
+		h.t.Fatalf("rolled %+v", r)
+	}
+	return r
+}
+
+// shellOn runs SQL in the stock shell on a database below the folder.
+func (h *house) shellOn(name, sql string) string {
+	h.t.Helper()
+	return h.shell(`.open ` + filepath.Join(h.store.Dir(), name) + "\n" + sql)
+}
+
+// everywhere runs a query on every database and returns what they print.
+func (h *house) everywhere(sql string) (printed []string) {
+	h.t.Helper()
+	files, err := filepath.Glob(filepath.Join(h.store.Dir(), store.HistoryDir, "*.db"))
+	h.must(err)
+	for _, file := range files {
+		printed = append(printed, h.shell(`.open `+file+"\n"+sql))
+	}
+	return append(printed, h.shell(sql))
+}
+
 // refused fails unless err is an Error of the code and about the field.
 func refused(t testing.TB, err error, code memd.Code, field string) {
 	t.Helper()
