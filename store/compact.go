@@ -104,9 +104,9 @@ func (s *Set) compact(ctx context.Context, p *part) (f CompactedFile, err error)
 		return skip(err)
 	}
 	path := filepath.Join(s.dir, ActiveName) + compactSuffix
-	err = s.rewrite(ctx, p, c, path)
-	if err == nil {
-		err = s.replace(ctx, p, path)
+	err = s.rewriteAlone(ctx, p, c, path)
+	if memd.CodeOf(err) == memd.CodeStoreBusy {
+		return skip(err)
 	}
 	if err != nil {
 		return f, errors.Join(fail("compact "+p.file, p.failed(err)), removeDatabase(path))
@@ -121,8 +121,9 @@ func (s *Set) compact(ctx context.Context, p *part) (f CompactedFile, err error)
 	return f, err
 }
 
-// rewrite writes all of a historical database into a new one at path.
-func (s *Set) rewrite(ctx context.Context, p *part, c *conn, path string) error {
+// rewriteAlone rewrites a historical database at path and puts that in its
+// place. Nobody else can write to it meanwhile: what came between would be lost.
+func (s *Set) rewriteAlone(ctx context.Context, p *part, c *conn, path string) error {
 	if err := p.alone(ctx, &s.views, func(c *conn) error {
 		if err := optimize(ctx, c); err != nil {
 			return err
@@ -131,6 +132,21 @@ func (s *Set) rewrite(ctx context.Context, p *part, c *conn, path string) error 
 	}); err != nil {
 		return err
 	}
+	keeper, err := connect(ctx, p.path, "rw", historyPragmas)
+	if err != nil {
+		return err
+	}
+	if _, err = keeper.exec(ctx, "BEGIN IMMEDIATE"); err == nil {
+		err = s.rewrite(ctx, p, c, path)
+	}
+	if err == nil {
+		err = s.replace(ctx, p, path)
+	}
+	return errors.Join(err, keeper.close())
+}
+
+// rewrite writes all of a historical database into a new one at path.
+func (s *Set) rewrite(ctx context.Context, p *part, c *conn, path string) error {
 	if err := removeDatabase(path); err != nil {
 		return err
 	}

@@ -29,14 +29,23 @@ func (s *Set) copyOut(ctx context.Context, p *part) error {
 		return err
 	}
 	reached(ctx, "rollover/marked")
-	if err := s.copyAs(ctx, p); err != nil {
-		return errors.Join(err, removeDatabase(filepath.Join(s.dir, ActiveName)+copySuffix), s.dropFile(ctx, p))
+	// One transaction holds everybody's writes off from before the copy until the
+	// rows are out: what a shell wrote between would be lost.
+	held := false
+	err = w.plainly(ctx, func() error {
+		if err := s.copyAs(ctx, p); err != nil {
+			return err
+		}
+		reached(ctx, "rollover/copied")
+		s.views.Lock()
+		held = true
+		return s.empty(ctx, p)
+	})
+	if held {
+		defer s.views.Unlock()
 	}
-	reached(ctx, "rollover/copied")
-	s.views.Lock()
-	defer s.views.Unlock()
-	if err := s.empty(ctx, p); err != nil {
-		return errors.Join(err, s.dropFile(ctx, p))
+	if err != nil {
+		return errors.Join(err, removeDatabase(filepath.Join(s.dir, ActiveName)+copySuffix), p.close(), s.dropFile(ctx, p))
 	}
 	reached(ctx, "rollover/emptied")
 	s.history = append([]*part{p}, s.history...)
@@ -55,7 +64,7 @@ func (s *Set) copyAs(ctx context.Context, p *part) error {
 	if err := makePrivate(path); err != nil {
 		return fail("create a historical database", err)
 	}
-	if _, err := s.writer.conn.exec(ctx, `VACUUM INTO ?`, path); err != nil {
+	if err := s.copyActive(ctx, path); err != nil {
 		return fail("copy the active database", err)
 	}
 	c, err := connect(ctx, path, "rw", historyPragmas+`PRAGMA synchronous = OFF;`)
@@ -74,8 +83,19 @@ func (s *Set) copyAs(ctx context.Context, p *part) error {
 	return fail("write the history folder", errors.Join(atomicfile.SyncDir(filepath.Dir(p.path)), atomicfile.SyncDir(s.dir)))
 }
 
-// empty takes out of the active database, in one transaction, all rows that p
-// now holds, and counts p in the catalogue.
+// copyActive copies the active database as it was when the writer's transaction
+// began.
+func (s *Set) copyActive(ctx context.Context, path string) error {
+	c, err := connect(ctx, filepath.Join(s.dir, ActiveName), "ro", "")
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(ctx, `VACUUM INTO ?`, path)
+	return errors.Join(err, c.close())
+}
+
+// empty takes out of the active database, within the writer's transaction, all
+// rows that p now holds, and counts p in the catalogue.
 func (s *Set) empty(ctx context.Context, p *part) error {
 	c := s.writer.conn
 	triggers, err := deleteTriggers(ctx, c)
@@ -100,20 +120,18 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 	for _, t := range triggers {
 		queries = append(queries, t.sql)
 	}
-	return s.writer.plainly(ctx, func() error {
-		if _, err := c.exec(ctx, `UPDATE head SET file = ? WHERE id IS NOT NULL AND file IS NULL`, p.file); err != nil {
-			return fail("hand on the heads", err)
+	if _, err := c.exec(ctx, `UPDATE head SET file = ? WHERE id IS NOT NULL AND file IS NULL`, p.file); err != nil {
+		return fail("hand on the heads", err)
+	}
+	for _, query := range queries {
+		if _, err := c.exec(ctx, query); err != nil {
+			return fail("empty the active database", err)
 		}
-		for _, query := range queries {
-			if _, err := c.exec(ctx, query); err != nil {
-				return fail("empty the active database", err)
-			}
-		}
-		if _, err := c.exec(ctx, `UPDATE history SET state = 'sealed' WHERE file = ?`, p.file); err != nil {
-			return fail("enter a historical database in the catalogue", err)
-		}
-		return recount(ctx, c, p, own)
-	})
+	}
+	if _, err := c.exec(ctx, `UPDATE history SET state = 'sealed' WHERE file = ?`, p.file); err != nil {
+		return fail("enter a historical database in the catalogue", err)
+	}
+	return recount(ctx, c, p, own)
 }
 
 // trigger is one of the schema's.

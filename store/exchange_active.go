@@ -36,8 +36,8 @@ func (s *Set) rename(ctx context.Context, p *part) error {
 }
 
 // leaveLog folds the write-ahead log into the active database and closes every
-// connection to it, so that one file holds all of it. Where another program
-// has it open it stays as it was.
+// connection to it but the writer's, so that one file holds all of it, to which
+// nobody writes. Where another program has it open it stays as it was.
 func (s *Set) leaveLog(ctx context.Context, path string) error {
 	err := s.active.closeReaders()
 	c := s.writer.conn
@@ -45,19 +45,12 @@ func (s *Set) leaveLog(ctx context.Context, path string) error {
 		err = unlog(ctx, c)
 	}
 	if err == nil {
-		err = c.close()
-		s.writer.conn, s.active = nil, nil
-		for _, beside := range []string{"-wal", "-shm"} {
-			if err == nil && exists(path+beside) {
-				err = errOpenElsewhere
-			}
-		}
-		if err == nil {
-			err = syncFile(path)
-		}
-		if err == nil {
+		if err = keepOthersOut(ctx, c, path); err == nil {
+			s.active = nil
 			return nil
 		}
+		err = errors.Join(err, c.close())
+		s.writer.conn, s.active = nil, nil
 		return errors.Join(err, s.openActive(ctx, path))
 	}
 	if _, reset := c.value(ctx, `PRAGMA busy_timeout = 5000`); reset != nil {
@@ -90,11 +83,55 @@ func unlog(ctx context.Context, c *conn) error {
 	return err
 }
 
-// swap puts the closed active database under its new name and the next one in
-// its place, and opens both.
+// keepOthersOut puts a database without a write-ahead log on disk and, until c
+// is closed, keeps other programs from writing to it: under its old name their
+// journal would be taken for that of the database that comes in its place.
+func keepOthersOut(ctx context.Context, c *conn, path string) error {
+	if err := syncFile(path); err != nil {
+		return err
+	}
+	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if sqliteCode(err) == codeBusy {
+			err = errOpenElsewhere
+		}
+		return err
+	}
+	for _, beside := range []string{"-wal", "-shm", "-journal"} {
+		if exists(path + beside) {
+			return errOpenElsewhere
+		}
+	}
+	return nil
+}
+
+// swap puts the active database under its new name and the next one in its
+// place, and opens both.
 func (s *Set) swap(ctx context.Context, path string, p *part) error {
+	c := s.writer.conn
+	s.writer.conn = nil
+	err := errors.Join(s.moveOver(ctx, path, p), c.close())
+	if err != nil {
+		if exists(path) && !exists(p.path) {
+			err = errors.Join(err, s.openActive(ctx, path))
+		}
+		return err
+	}
+	if err := s.openActive(ctx, path); err != nil {
+		return err
+	}
+	s.history = append([]*part{p}, s.history...)
+	// Done by the next start, should it fail now: nothing reads what it sheds.
+	if err := p.makeReady(ctx, s.writer.conn); err != nil {
+		s.log.Warn("historical database not ready yet", "file", p.file, "error", err)
+	}
+	reached(ctx, "rollover/shed")
+	return nil
+}
+
+// moveOver gives the two databases their new names.
+func (s *Set) moveOver(ctx context.Context, path string, p *part) error {
 	if err := os.Rename(path, p.path); err != nil {
-		return errors.Join(err, s.openActive(ctx, path))
+		return err
 	}
 	if err := errors.Join(atomicfile.SyncDir(filepath.Dir(p.path)), atomicfile.SyncDir(s.dir)); err != nil {
 		return err
@@ -107,15 +144,6 @@ func (s *Set) swap(ctx context.Context, path string, p *part) error {
 		return err
 	}
 	reached(ctx, "rollover/placed")
-	if err := s.openActive(ctx, path); err != nil {
-		return err
-	}
-	s.history = append([]*part{p}, s.history...)
-	// Done by the next start, should it fail now: nothing reads what it sheds.
-	if err := p.makeReady(ctx, s.writer.conn); err != nil {
-		s.log.Warn("historical database not ready yet", "file", p.file, "error", err)
-	}
-	reached(ctx, "rollover/shed")
 	return nil
 }
 
