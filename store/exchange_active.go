@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,7 +28,11 @@ func (s *Set) rename(ctx context.Context, p *part) error {
 		return errors.Join(err, removeDatabase(path+nextSuffix))
 	}
 	reached(ctx, "rollover/unlogged")
-	if err := s.swap(ctx, path, p); err != nil {
+	err := s.swap(ctx, path, p)
+	if errors.Is(err, errOpenElsewhere) && s.active != nil {
+		return errors.Join(err, removeDatabase(path+nextSuffix))
+	}
+	if err != nil {
 		// What stands now is what a start would meet.
 		s.lost = err
 		return err
@@ -107,13 +112,13 @@ func keepOthersOut(ctx context.Context, c *conn, path string) error {
 // swap puts the active database under its new name and the next one in its
 // place, and opens both.
 func (s *Set) swap(ctx context.Context, path string, p *part) error {
-	c := s.writer.conn
-	s.writer.conn = nil
-	err := errors.Join(s.moveOver(ctx, path, p), c.close())
-	if err != nil {
-		if exists(path) && !exists(p.path) {
+	if err := s.takeAway(path, p.path); err != nil {
+		if s.active == nil && exists(path) {
 			err = errors.Join(err, s.openActive(ctx, path))
 		}
+		return err
+	}
+	if err := s.moveOver(ctx, path, p); err != nil {
 		return err
 	}
 	if err := s.openActive(ctx, path); err != nil {
@@ -128,11 +133,37 @@ func (s *Set) swap(ctx context.Context, path string, p *part) error {
 	return nil
 }
 
-// moveOver gives the two databases their new names.
-func (s *Set) moveOver(ctx context.Context, path string, p *part) error {
-	if err := os.Rename(path, p.path); err != nil {
-		return err
+// takeAway gives the active database its new name, and its old one back where
+// another program has it open. That shows only now, when nobody can come to open
+// it any more, and not by any lock: a shell that has not read yet holds none, and
+// would take the write-ahead log of the next database for that of its own.
+func (s *Set) takeAway(path, to string) error {
+	c := s.writer.conn
+	s.writer.conn = nil
+	if err := os.Rename(path, to); err != nil {
+		return errors.Join(err, c.close())
 	}
+	err := c.close()
+	if err == nil {
+		var alone bool
+		if alone, err = s.alone(to); err != nil {
+			err = errors.Join(errUntold, err)
+		} else if !alone {
+			err = errOpenElsewhere
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, os.Rename(to, path))
+	}
+	return err
+}
+
+// errUntold is why the active database is not exchanged where it cannot be
+// told who has it open.
+var errUntold = fmt.Errorf("%w, or that cannot be told", errOpenElsewhere)
+
+// moveOver puts the next database in the place of the active one.
+func (s *Set) moveOver(ctx context.Context, path string, p *part) error {
 	if err := errors.Join(atomicfile.SyncDir(filepath.Dir(p.path)), atomicfile.SyncDir(s.dir)); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 )
 
@@ -97,6 +98,11 @@ func WithSteps(ctx context.Context, listen func(step string)) context.Context {
 
 // SetFreeSpace makes every disk have n bytes left.
 func (s *Set) SetFreeSpace(n int64) { s.free = func(string) (int64, error) { return n, nil } }
+
+// CannotTell makes it impossible to tell who has a file open.
+func (s *Set) CannotTell() {
+	s.alone = func(string) (bool, error) { return false, errors.ErrUnsupported }
+}
 
 // Unfinished is how the folder of an unfinished backup of dir begins.
 func Unfinished(dir string) string { return unfinished(dir) }

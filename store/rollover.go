@@ -158,6 +158,7 @@ var errOpenElsewhere = memd.Errorf(memd.CodeStoreBusy, "another program has the 
 // roll makes the active database a historical one. The caller is the writer
 // and holds busy. Where another program has the database open, its rows are
 // copied, if insist, and else the rollover is refused with errOpenElsewhere.
+// Where it cannot be told, they are copied.
 func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
 	var r Rolled
 	var rows int
@@ -182,7 +183,7 @@ func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
 	p := newPart(s.dir, file, stateSealed)
 	reached(ctx, "rollover/begin")
 	err = s.rename(ctx, p)
-	if errors.Is(err, errOpenElsewhere) && insist {
+	if errors.Is(err, errOpenElsewhere) && insist || errors.Is(err, errUntold) {
 		if err = s.room(s.dir, 2*used+2<<20); err == nil {
 			err = s.copyOut(ctx, p)
 		}

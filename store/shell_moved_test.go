@@ -2,10 +2,14 @@ package store_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"memd"
+	"memd/internal/memtest"
 	"memd/store"
 )
 
@@ -95,4 +99,32 @@ func exchange(ctx context.Context, s *store.Set, compact bool) {
 		return
 	}
 	_, _ = s.Rollover(ctx)
+}
+
+// Where it cannot be told who has a file open, rows are copied out, and the
+// active database stays the file that it was.
+func TestRolloverWhereNobodyCanTell(t *testing.T) {
+	s := memtest.Store(t, "", nil, nil)
+	s.CannotTell()
+	path := filepath.Join(s.Dir(), store.ActiveName)
+	before, err := os.Stat(path)
+	must(t, err)
+	for n := range 3 {
+		put(t, s, row(memd.Short, n, fmt.Sprint("kumquat ", n)))
+		roll(t, s)
+	}
+	after, err := os.Stat(path)
+	must(t, err)
+	if !os.SameFile(before, after) {
+		t.Error("the active database is another file")
+	}
+	if got := find(t, s, memd.Short, "kumquat"); len(got) != 3 {
+		t.Errorf("%d rows", len(got))
+	}
+	for _, name := range names(t, s.Dir()) {
+		if strings.Contains(name, ".next") || strings.Contains(name, ".copy") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	healthy(t, s)
 }

@@ -63,6 +63,7 @@ type Set struct {
 	backing sync.Mutex                       // held by a backup
 	busy    sync.Mutex                       // held while files are copied for a backup, or exchanged
 	free    func(path string) (int64, error) // bytes left on a file system
+	alone   func(path string) (bool, error)  // whether nobody has a file open
 }
 
 // Open opens the databases of a directory, creating and migrating the active
@@ -95,7 +96,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 		return nil, fail("create the database file", err)
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
-		version: opts.Version, keep: opts.KeepBackups, free: freeSpace}
+		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone}
 	s.upkeep.calls = make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {
