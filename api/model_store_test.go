@@ -277,7 +277,7 @@ func (m *model) end(t *rapid.T) {
 
 // modelSequences is how many sequences the plain run takes: ten seconds or so.
 // -rapid.checks asks for others, -rapid.steps for longer ones.
-const modelSequences = "40"
+const modelSequences = "28"
 
 // However calls, rollovers, retirements, grooms, compactions and restarts
 // follow one another, a store answers what the plain model says.

@@ -17,17 +17,17 @@ import (
 	"memd/store"
 )
 
-// leaveOpen starts a stock shell that has the active database open until
-// closed.
-func (h *house) leaveOpen() (closed func()) {
+// leaveOpen starts a stock shell on a database below the folder, has it run SQL
+// and leaves it open until closed.
+func (h *house) leaveOpen(name, sql string) (closed func()) {
 	h.t.Helper()
-	cmd := exec.Command("sqlite3", "-batch", filepath.Join(h.dir, store.ActiveName))
+	cmd := exec.Command("sqlite3", "-batch", filepath.Join(h.dir, name))
 	in, err := cmd.StdinPipe()
 	h.must(err)
 	out, err := cmd.StdoutPipe()
 	h.must(err)
 	h.must(cmd.Start())
-	_, err = io.WriteString(in, "SELECT count(*) FROM meta;\n")
+	_, err = io.WriteString(in, sql+"\nSELECT 1;\n")
 	h.must(err)
 	_, err = bufio.NewReader(out).ReadString('\n')
 	h.must(err)
@@ -37,6 +37,9 @@ func (h *house) leaveOpen() (closed func()) {
 		h.must(cmd.Wait())
 	}
 }
+
+// looks is a shell's reading.
+const looks = `SELECT count(*) FROM meta;`
 
 func (h *house) must(err error) {
 	h.t.Helper()
@@ -121,20 +124,20 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 			h.roll()
 		}},
 		{"just before a rollover by copy", func(h *house) {
-			leave := h.leaveOpen()
+			leave := h.leaveOpen(store.ActiveName, looks)
 			h.forget(h.body().ID)
 			h.roll()
 			leave()
 		}},
 		{"after a rollover by copy", func(h *house) {
-			leave := h.leaveOpen()
+			leave := h.leaveOpen(store.ActiveName, looks)
 			m := h.body()
 			h.roll()
 			leave()
 			h.forget(m.ID)
 		}},
 		{"after a rollover by copy, a shell still there", func(h *house) {
-			leave := h.leaveOpen()
+			leave := h.leaveOpen(store.ActiveName, looks)
 			h.t.Cleanup(leave)
 			m := h.body()
 			h.roll()
@@ -213,7 +216,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 			h.must(h.tiers.EndSession(ctx, root, "s"))
 		}},
 		{"a note of a session that ended, by copy", func(h *house) {
-			leave := h.leaveOpen()
+			leave := h.leaveOpen(store.ActiveName, looks)
 			h.must(second(h.tiers.Note(ctx, root, "s", memd.Note{Summary: bodyText})))
 			h.roll()
 			leave()

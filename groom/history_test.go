@@ -2,6 +2,7 @@ package groom_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,5 +81,43 @@ func TestHandEditInHistory(t *testing.T) {
 	h.shellOn(r.File, `DELETE FROM short WHERE id = '`+short.ID+`'`)
 	if h.found(memd.Short, "after", short.ID) {
 		t.Error("a row deleted by hand is still found")
+	}
+}
+
+// A shell that holds one historical database keeps a groom from that one alone.
+func TestGroomAroundAHeldDatabase(t *testing.T) {
+	for _, hold := range []string{`BEGIN IMMEDIATE;`, `BEGIN; SELECT count(*) FROM short;`} {
+		t.Run(hold, func(t *testing.T) {
+			h := newHouse(t)
+			brief := func(text string) memd.Memory {
+				return h.remember(memd.Remember{Summary: text, ExpiresAt: memd.At(h.clock.Now().Add(time.Hour))})
+			}
+			held := brief("in the held one")
+			r := h.roll()
+			other := brief("in another")
+			h.roll()
+			fresh := brief("in the active one")
+			h.clock.Advance(2 * time.Hour)
+			there := func(want ...string) {
+				t.Helper()
+				for _, m := range []memd.Memory{held, other, fresh} {
+					if _, ok := h.row(m.ID); ok != slices.Contains(want, m.ID) {
+						t.Errorf("%q is there: %t", m.Summary, ok)
+					}
+				}
+			}
+			leave := h.leaveOpen(r.File, hold)
+			report, err := h.runner.Run(context.Background(), light)
+			h.must(err)
+			if p := h.pass(report, "expire_transient"); p.Error != string(memd.CodeStoreBusy) || p.Changed != 2 || p.Skipped != 1 {
+				t.Errorf("while it is held: %+v", p)
+			}
+			there(held.ID)
+			leave()
+			if p := h.pass(h.groom(light), "expire_transient"); p.Changed != 1 {
+				t.Errorf("after: %+v", p)
+			}
+			there()
+		})
 	}
 }

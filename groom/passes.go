@@ -61,9 +61,11 @@ func fold(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
 }
 
 // inBatches plans and runs until the plan is empty. Rows that run declines
-// count as skipped.
+// count as skipped, and so do those of a historical database that another
+// program holds: the error tells, once the others are done.
 func inBatches(ctx context.Context, s *store.Set, opts Options, out *Pass,
 	plan func(*store.View, int) ([]string, error), run func(*store.Tx, string) (bool, error)) error {
+	var held error
 	for {
 		limit := batch
 		if opts.DryRun {
@@ -82,35 +84,59 @@ func inBatches(ctx context.Context, s *store.Set, opts Options, out *Pass,
 			out.Changed += len(ids)
 			return nil
 		}
-		if len(ids) == 0 {
-			return nil
-		}
 		changed := 0
-		err = s.Update(ctx, func(tx *store.Tx) error {
-			changed = 0
-			if err := tx.Locate(ids); err != nil {
-				return err
-			}
-			for _, id := range ids {
-				did, err := run(tx, id)
-				if err != nil {
+		for rest := ids; len(rest) > 0; {
+			did, later, err := inOneDatabase(ctx, s, rest, run)
+			if err != nil {
+				if memd.CodeOf(err) != memd.CodeStoreBusy || len(later) == len(rest) {
 					return err
 				}
-				if did {
-					changed++
-				}
+				held = err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			changed += did
+			out.Changed += did
+			out.Skipped += len(rest) - len(later) - did
+			rest = later
 		}
-		out.Changed += changed
-		out.Skipped += len(ids) - changed
 		if len(ids) < limit || changed == 0 {
-			return nil
+			return held
 		}
 	}
+}
+
+// inOneDatabase runs, as one write, those of ids that stand in the same database
+// as the first, and returns how many changed and the ids that are left for later.
+// A write over two historical databases, one of which is held, would be half done.
+func inOneDatabase(ctx context.Context, s *store.Set, ids []string, run func(*store.Tx, string) (bool, error)) (changed int, later []string, err error) {
+	later = ids // until it is known where they stand
+	err = s.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.Locate(ids); err != nil {
+			return err
+		}
+		here := []string{}
+		changed, later = 0, nil
+		for _, id := range ids {
+			if tx.File(id) == tx.File(ids[0]) {
+				here = append(here, id)
+			} else {
+				later = append(later, id)
+			}
+		}
+		for _, id := range here {
+			did, err := run(tx, id)
+			if err != nil {
+				return err
+			}
+			if did {
+				changed++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		changed = 0
+	}
+	return changed, later, err
 }
 
 // settledKey is where vacuum notes how far it had come.

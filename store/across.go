@@ -135,6 +135,15 @@ func (tx *Tx) Locate(ids []string) error {
 	})
 }
 
+// File is the historical database that a row stands in, as far as this write has
+// looked, "" for the active one.
+func (tx *Tx) File(id string) string {
+	if p := tx.at[id]; p != nil {
+		return p.file
+	}
+	return ""
+}
+
 // history are the historical databases, newest first.
 func (w *writer) history() []*part { return w.set.history }
 
