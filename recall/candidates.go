@@ -24,20 +24,54 @@ func (p *plan) gather(v *store.View, w *weighed) ([]memd.Memory, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Scope comes before the cut: what is not visible makes room.
-		for left := maxScored; left > 0 && len(ranked) > 0; {
-			n := min(len(ranked), maxScored)
-			rows, err := v.Load(t, ranked[:n], p.scope, p.filter)
-			if err != nil {
-				return nil, err
-			}
-			ranked = ranked[n:]
-			rows = rows[:min(len(rows), left)]
-			left -= len(rows)
-			all = append(all, rows...)
+		rows, err := p.heaviest(v, t, ranked)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, rows...)
 	}
 	return all, nil
+}
+
+// heaviest reads the first of a tier's ranked rows that pass scope and filter,
+// at most maxScored. Scope comes before the cut: what is not visible makes
+// room.
+func (p *plan) heaviest(v *store.View, t memd.Tier, ranked []candidate) (all []memd.Memory, err error) {
+	hidden := 0
+	for len(ranked) > 0 && len(all) < maxScored {
+		left := maxScored - len(all)
+		rows, n, err := p.load(v, t, ranked, left, min(maxScored, max(left, hidden)))
+		if len(rows) > left { // the cut falls among them
+			rows, n, err = p.load(v, t, ranked, left, left)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+		ranked = ranked[n:]
+		hidden += n - len(rows)
+	}
+	return all, nil
+}
+
+// load reads the visible ones of the first n of ranked, as near to batch rows
+// as it can without parting rows of equal weight. Where more than that weigh
+// the same, it reads the newest left of them: by id, since neither the
+// database nor the place in it may tell.
+func (p *plan) load(v *store.View, t memd.Tier, ranked []candidate, left, batch int) (rows []memd.Memory, n int, err error) {
+	n = min(batch, len(ranked))
+	for 0 < n && n < len(ranked) && ranked[n-1].weight == ranked[n].weight {
+		n--
+	}
+	if n > 0 {
+		rows, err = v.Load(t, locs(ranked[:n]), p.scope, p.filter)
+		return rows, n, err
+	}
+	for n < len(ranked) && ranked[n].weight == ranked[0].weight {
+		n++
+	}
+	rows, err = v.LoadNewest(t, locs(ranked[:n]), p.scope, p.filter, left)
+	return rows, n, err
 }
 
 // candidate is a row with the weight of the query's terms that it holds.
@@ -48,7 +82,7 @@ type candidate struct {
 
 // rank returns where the rows of a tier are that hold any carrier, whoever may
 // see them, the heaviest first.
-func rank(v *store.View, w *weighed, t memd.Tier) ([]store.Loc, error) {
+func rank(v *store.View, w *weighed, t memd.Tier) ([]candidate, error) {
 	place := map[store.Loc]int{}
 	var found []candidate
 	visited := 0
@@ -69,12 +103,14 @@ func rank(v *store.View, w *weighed, t memd.Tier) ([]store.Loc, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.Part, b.Part), cmp.Compare(b.RID, a.RID))
-	})
+	slices.SortFunc(found, func(a, b candidate) int { return cmp.Compare(b.weight, a.weight) })
+	return found, nil
+}
+
+func locs(found []candidate) []store.Loc {
 	locs := make([]store.Loc, len(found))
 	for i, c := range found {
 		locs[i] = c.Loc
 	}
-	return locs, nil
+	return locs
 }

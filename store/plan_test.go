@@ -47,6 +47,10 @@ func readings() []reading {
 				_, err := v.Load(t, []store.Loc{{RID: 1}}, scope(), store.Filter{Kinds: []memd.Kind{memd.Fact}, Tags: []string{"x"}})
 				return err
 			}},
+			reading{"LoadNewest " + string(t), "", func(v *store.View) error {
+				_, err := v.LoadNewest(t, []store.Loc{{RID: 1}}, scope(), store.Filter{Kinds: []memd.Kind{memd.Fact}, Tags: []string{"x"}}, 1)
+				return err
+			}},
 			reading{"Expired " + string(t), "", func(v *store.View) error { _, err := v.Expired(t, 10, scope().Now); return err }},
 		)
 	}

@@ -73,22 +73,11 @@ func (v *View) Postings(t memd.Tier, match string, yield func(Loc)) error {
 // Load reads those of the rows of tier t at locs that are visible in scope and
 // pass the filter, in the order given and without raw_content.
 func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd.Memory, error) {
-	wanted := make([][]int64, len(v.parts))
-	for _, l := range locs {
-		wanted[l.Part] = append(wanted[l.Part], l.RID)
-	}
 	found := make(map[Loc]memd.Memory, len(locs))
-	err := v.each(func(i int, c *conn) error {
-		if len(wanted[i]) == 0 {
-			return nil
-		}
-		rids, err := json.Marshal(wanted[i])
-		if err != nil {
-			return err
-		}
+	err := v.eachWanted(locs, func(i int, c *conn, rids string) error {
 		query := on(t, `SELECT {t}.rid, `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.rid = w.value
  WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
-		args := append(append(scope.args(), filter.args()...), string(rids))
+		args := append(append(scope.args(), filter.args()...), rids)
 		return fail("load rows", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
 			loc := Loc{Part: i}
 			m, err := scanMemory(rows, t, false, &loc.RID)
@@ -112,6 +101,50 @@ func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd
 		}
 	}
 	return out, nil
+}
+
+// LoadNewest is Load for the limit newest of the visible rows, by id, which is
+// by creation.
+func (v *View) LoadNewest(t memd.Tier, locs []Loc, scope Scope, filter Filter, limit int) ([]memd.Memory, error) {
+	var newest []memd.Memory
+	err := v.eachWanted(locs, func(i int, c *conn, rids string) error {
+		oldest := "" // of those found, once they are as many as wanted
+		if len(newest) == limit {
+			oldest = newest[limit-1].ID
+		}
+		var latest string
+		if err := c.row(v.ctx, on(t, `SELECT max(id) FROM {t}`), nil, nullText{&latest}); err != nil || latest <= oldest {
+			return fail("read the newest id", err)
+		}
+		query := on(t, `SELECT `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.rid = w.value
+ WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags+` AND {t}.id > ?8
+ ORDER BY {t}.id DESC LIMIT ?9`)
+		found, err := v.firstRows(i, c, t, query, append(append(scope.args(), filter.args()...), rids, oldest), limit, v.current)
+		newest = append(newest, found...)
+		slices.SortFunc(newest, func(a, b memd.Memory) int { return strings.Compare(b.ID, a.ID) })
+		newest = newest[:min(len(newest), limit)]
+		return err
+	})
+	return newest, err
+}
+
+// eachWanted calls fn with every database that holds any of locs, and their
+// rids there as a JSON list.
+func (v *View) eachWanted(locs []Loc, fn func(i int, c *conn, rids string) error) error {
+	wanted := make([][]int64, len(v.parts))
+	for _, l := range locs {
+		wanted[l.Part] = append(wanted[l.Part], l.RID)
+	}
+	return v.each(func(i int, c *conn) error {
+		if len(wanted[i]) == 0 {
+			return nil
+		}
+		rids, err := json.Marshal(wanted[i])
+		if err != nil {
+			return err
+		}
+		return fn(i, c, string(rids))
+	})
 }
 
 // Removed looks at no more than limit matching rows of tier t in each database
@@ -255,30 +288,36 @@ func (v *View) rows(t memd.Tier, query func(i int) string, args []any, limit int
 		if text == "" {
 			return nil
 		}
-		// What keep refuses makes room for more, and is rare.
-		for asked := limit; ; asked *= 4 {
-			read := 0
-			var kept []memd.Memory
-			err := c.each(v.ctx, text, append(args[:len(args):len(args)], asked), func(rows *sql.Rows) error {
-				m, err := scanMemory(rows, t, false)
-				if err != nil {
-					return err
-				}
-				read++
-				ok, err := keep(i, &m)
-				if ok && len(kept) < limit {
-					kept = append(kept, m)
-				}
-				return err
-			})
-			if err != nil {
-				return fail("read "+string(t)+" rows", err)
-			}
-			if len(kept) == limit || read < asked {
-				found = append(found, kept...)
-				return nil
-			}
-		}
+		first, err := v.firstRows(i, c, t, text, args, limit, keep)
+		found = append(found, first...)
+		return err
 	})
 	return found, err
+}
+
+// firstRows is rows for one database.
+func (v *View) firstRows(i int, c *conn, t memd.Tier, text string, args []any, limit int, keep func(int, *memd.Memory) (bool, error)) ([]memd.Memory, error) {
+	// What keep refuses makes room for more, and is rare.
+	for asked := limit; ; asked *= 4 {
+		read := 0
+		var kept []memd.Memory
+		err := c.each(v.ctx, text, append(args[:len(args):len(args)], asked), func(rows *sql.Rows) error {
+			m, err := scanMemory(rows, t, false)
+			if err != nil {
+				return err
+			}
+			read++
+			ok, err := keep(i, &m)
+			if ok && len(kept) < limit {
+				kept = append(kept, m)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fail("read "+string(t)+" rows", err)
+		}
+		if len(kept) == limit || read < asked {
+			return kept, nil
+		}
+	}
 }
