@@ -63,16 +63,11 @@ func BenchmarkRecall50k(b *testing.B) {
 func insertShort(b *testing.B, s *store.Set, texts []string) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(4, 4))
+	now := s.Now()
 	for first := 0; first < len(texts); first += 1000 {
 		err := s.Update(b.Context(), func(tx *store.Tx) error {
 			for i := first; i < min(first+1000, len(texts)); i++ {
-				at := memd.At(s.Now().Add(-time.Duration(rng.IntN(28*24)) * time.Hour))
-				m := memd.Memory{
-					ID: fmt.Sprintf("00000000-0000-7000-8000-%012d", i), Tier: memd.Short, Namespace: memd.DefaultNamespace,
-					Kind: memd.Event, Importance: 1 + rng.IntN(10), SourceStatus: memd.SourceNone, Summary: texts[i],
-					CreatedAt: at, UpdatedAt: at, WrittenAt: at,
-				}
-				m.ContentHash = tiers.ContentHash(&m)
+				m := shortRow(i, texts[i], now, rng)
 				if err := tx.Insert(&m); err != nil {
 					return err
 				}
@@ -83,6 +78,18 @@ func insertShort(b *testing.B, s *store.Set, texts []string) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// shortRow is the nth short row of a store, at most four weeks old.
+func shortRow(n int, text string, now memd.Time, rng *rand.Rand) memd.Memory {
+	at := memd.At(now.Add(-time.Duration(rng.IntN(28*24)) * time.Hour))
+	m := memd.Memory{
+		ID: fmt.Sprintf("00000000-0000-7000-8000-%012d", n), Tier: memd.Short, Namespace: memd.DefaultNamespace,
+		Kind: memd.Event, Importance: 1 + rng.IntN(10), SourceStatus: memd.SourceNone, Summary: text,
+		CreatedAt: at, UpdatedAt: at, WrittenAt: at,
+	}
+	m.ContentHash = tiers.ContentHash(&m)
+	return m
 }
 
 // makeQuestions returns n questions of eight content words each, taken from

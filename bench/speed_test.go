@@ -85,10 +85,14 @@ const settle = 3 * time.Second
 // BenchmarkIdleMemory reports the resident memory of a daemon that owns a
 // large store and does nothing: just started, and after some questions.
 func BenchmarkIdleMemory(b *testing.B) {
-	binary, dir := buildMemd(b), filledDir(b, manyRows)
+	idleMemory(b, buildMemd(b), filledDir(b, manyRows), manyRows)
+}
+
+// idleMemory measures on the folder dir, which holds rows rows.
+func idleMemory(b *testing.B, binary, dir string, rows int) {
 	questions := makeQuestions(makeRows(1000), 200)
 	for b.Loop() {
-		p := startMemd(b, binary, dir, manyRows)
+		p := startMemd(b, binary, dir, rows)
 		time.Sleep(settle)
 		b.ReportMetric(p.resident(b, "VmRSS"), "idle-MB")
 		b.ReportMetric(p.resident(b, "RssAnon"), "idle-anon-MB")
