@@ -181,8 +181,9 @@ func answers(t *testing.T, h *house, q memd.Query, n int) (text string, hits, ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = h.store.View(context.Background(), func(v *store.View) (err error) {
-		matches, err = v.DocFreq(terms.Query(q.Query, 1)[0].Text)
+	err = h.store.View(context.Background(), func(v *store.View) error {
+		counts, err := v.DocFreqs([]string{terms.Query(q.Query, 1)[0].Text})
+		matches = counts[0]
 		return err
 	})
 	if err != nil {

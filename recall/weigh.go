@@ -35,13 +35,19 @@ func survey(v *store.View, query []terms.Term) (*corpus, error) {
 		return nil, err
 	}
 	c := &corpus{Rows: rows, Chars: chars, DF: make([]int, len(query))}
+	var words []string
+	var places []int // of words in the query
 	for i, says := range carries(query) {
-		if !says {
-			continue
+		if says {
+			words, places = append(words, query[i].Text), append(places, i)
 		}
-		if c.DF[i], err = v.DocFreq(query[i].Text); err != nil {
-			return nil, err
-		}
+	}
+	counts, err := v.DocFreqs(words)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range counts {
+		c.DF[places[i]] = n
 	}
 	return c, nil
 }

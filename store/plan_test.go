@@ -22,7 +22,7 @@ type reading struct {
 func readings() []reading {
 	list := []reading{
 		{"Corpus", "tally", func(v *store.View) error { _, _, err := v.Corpus(); return err }},
-		{"DocFreq", "", func(v *store.View) error { _, err := v.DocFreq("word"); return err }},
+		{"DocFreqs", "", func(v *store.View) error { _, err := v.DocFreqs([]string{"word"}); return err }},
 		{"Superseded", "", func(v *store.View) error { _, err := v.Superseded(match("word"), scope(), 10); return err }},
 		{"HasHead", "", func(v *store.View) error { _, err := v.HasHead(scope(), "default", "k"); return err }},
 		{"Pinned", "long", func(v *store.View) error { _, err := v.Pinned(scope(), []memd.Kind{memd.Rule}); return err }},

@@ -35,22 +35,55 @@ func (v *View) Corpus() (rows int, chars int64, err error) {
 	return rows, chars, err
 }
 
-// DocFreq returns how many rows of the indexed tiers hold an index term, over
-// all databases.
-func (v *View) DocFreq(term string) (int, error) {
-	total := 0
-	err := v.each(func(_ int, c *conn) error {
-		for _, t := range indexed {
-			var n int
-			err := c.row(v.ctx, on(t, `SELECT doc FROM {t}_vocab WHERE term = ?`), []any{term}, &n)
-			if _, err := none(err); err != nil {
-				return fail("read a document frequency", err)
-			}
-			total += n
+// DocFreqs returns how many rows of the indexed tiers hold each of some index
+// terms, over all databases.
+func (v *View) DocFreqs(words []string) ([]int, error) {
+	total := make([]int, len(words))
+	wanted := jsonList(words)
+	err := v.each(func(i int, c *conn) error {
+		filled, err := v.filled(i, c)
+		if err != nil {
+			return err
 		}
-		return nil
+		var parts []string
+		for _, t := range filled {
+			parts = append(parts, on(t, `SELECT w.key, {t}_vocab.doc FROM json_each(?1) w CROSS JOIN {t}_vocab ON {t}_vocab.term = w.value`))
+		}
+		if parts == nil {
+			return nil
+		}
+		return fail("read document frequencies", c.each(v.ctx, strings.Join(parts, " UNION ALL "), []any{wanted}, func(rows *sql.Rows) error {
+			var at, n int
+			err := rows.Scan(&at, &n)
+			if err == nil {
+				total[at] += n
+			}
+			return err
+		}))
 	})
 	return total, err
+}
+
+// filled are the indexed tiers of which a database has any row: often not all,
+// and to search the others takes as long as to find little.
+func (v *View) filled(i int, c *conn) ([]memd.Tier, error) {
+	if v.tiers[i] != nil {
+		return v.tiers[i], nil
+	}
+	var long, short, archive bool
+	err := c.row(v.ctx, `SELECT (SELECT max(rid) FROM long) IS NOT NULL,
+ (SELECT max(rid) FROM short) IS NOT NULL, (SELECT max(rid) FROM archive) IS NOT NULL`, nil, &long, &short, &archive)
+	if err != nil {
+		return nil, fail("look for rows", err)
+	}
+	has := map[memd.Tier]bool{memd.Long: long, memd.Short: short, memd.Archive: archive}
+	v.tiers[i] = []memd.Tier{}
+	for _, t := range indexed {
+		if has[t] {
+			v.tiers[i] = append(v.tiers[i], t)
+		}
+	}
+	return v.tiers[i], nil
 }
 
 // Postings calls yield for every row of tier t that the FTS5 expression match
@@ -59,6 +92,9 @@ func (v *View) DocFreq(term string) (int, error) {
 func (v *View) Postings(t memd.Tier, match string, yield func(Loc)) error {
 	query := on(t, `SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?`)
 	return v.each(func(i int, c *conn) error {
+		if filled, err := v.filled(i, c); err != nil || !slices.Contains(filled, t) {
+			return err
+		}
 		return fail("search the keyword index", c.each(v.ctx, query, []any{match}, func(rows *sql.Rows) error {
 			loc := Loc{Part: i}
 			if err := rows.Scan(&loc.RID); err != nil {

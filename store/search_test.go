@@ -176,7 +176,7 @@ func TestCorpusCounts(t *testing.T) {
 				t.Errorf("%s: %d rows of %d characters, want %d of %d, %v", step, r, c, rows, chars, err)
 			}
 			for term, want := range df {
-				if n, err := v.DocFreq(term); n != want || err != nil {
+				if n, err := v.DocFreqs([]string{"unheard", term}); n[0] != 0 || n[1] != want || err != nil {
 					t.Errorf("%s: %q is in %d rows, want %d, %v", step, term, n, want, err)
 				}
 			}

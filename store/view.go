@@ -18,10 +18,11 @@ import (
 // the writer commits to them alone (see Set.views).
 type View struct {
 	ctx    context.Context
-	parts  []*part // the active one first, then the historical ones, newest first
-	conns  []*conn // beside parts; nil: not asked for yet
-	missed []error // beside parts: why one could not be read
-	owing  bool    // whether rows may stand in a file that they have left
+	parts  []*part       // the active one first, then the historical ones, newest first
+	conns  []*conn       // beside parts; nil: not asked for yet
+	missed []error       // beside parts: why one could not be read
+	tiers  [][]memd.Tier // beside parts: those with rows, nil: not looked for yet
+	owing  bool          // whether rows may stand in a file that they have left
 	heads  map[headKey]Head
 }
 
@@ -38,7 +39,7 @@ func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
 		return s.lost
 	}
 	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), heads: map[headKey]Head{}}
-	v.conns, v.missed = make([]*conn, len(v.parts)), make([]error, len(v.parts))
+	v.conns, v.missed, v.tiers = make([]*conn, len(v.parts)), make([]error, len(v.parts)), make([][]memd.Tier, len(v.parts))
 	if v.conns[0], err = s.active.lend(ctx); err != nil {
 		return err
 	}
