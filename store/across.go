@@ -271,6 +271,7 @@ func (w *writer) settleGone(ctx context.Context) error {
 		settled = append(settled, p)
 	}
 	if len(left) > 0 {
+		reached(ctx, "across/deleted")
 		if failed := w.plainly(ctx, func() error { return w.forgetGone(ctx, left, settled) }); failed != nil {
 			return errors.Join(err, failed)
 		}

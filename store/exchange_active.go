@@ -326,6 +326,7 @@ func resumeRollover(ctx context.Context, dir string) error {
 		return memd.Errorf(memd.CodeStoreFailed, "%s and the historical database %s are both missing", path, file).
 			WithHint("bring them back from a backup with `memd restore`")
 	}
+	reached(ctx, "recover/place")
 	return fail("go on with a rollover", errors.Join(os.Rename(next, path), atomicfile.SyncDir(dir)))
 }
 

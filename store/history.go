@@ -38,6 +38,7 @@ func (s *Set) openHistory(ctx context.Context) error {
 			}
 			continue
 		}
+		reached(ctx, "recover/file")
 		if err := p.makeReady(ctx, s.writer.conn); err != nil {
 			s.log.Error("historical database not available", "file", p.file, "error", err)
 		}

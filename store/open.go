@@ -146,9 +146,11 @@ func migrate(ctx context.Context, c *conn, pragmas string) error {
 	if err != nil {
 		return err
 	}
+	reached(ctx, "migrate/begin")
 	if _, err := provider.Up(ctx); err != nil {
 		return err
 	}
+	reached(ctx, "migrate/done")
 	if c.c, err = c.db.Conn(ctx); err != nil {
 		return err
 	}

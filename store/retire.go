@@ -336,6 +336,7 @@ func (s *Set) untangleTwo(ctx context.Context, from, to *part) error {
 		drop[loser] = append(drop[loser], g)
 	}
 	for p, rows := range drop {
+		reached(ctx, "recover/untangle")
 		if err := p.alone(ctx, nil, func(c *conn) error { return deleteGone(ctx, c, rows) }); err != nil {
 			return err
 		}
