@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"memd"
@@ -16,15 +17,10 @@ import (
 
 // meetDoom is the child: it does what is asked in dir and dies at a step.
 func meetDoom(dir string, words []string) error {
-	doing := store.WithSteps(ctx, func(step string) {
-		fmt.Println(step)
-		if step == words[1] {
-			if self, err := os.FindProcess(os.Getpid()); err == nil {
-				_ = self.Kill()
-			}
-			select {}
-		}
-	})
+	if words[0] == "plot" {
+		return doPlot(dir, words[2], numbered(func(step string) { tell(step, words[1]) }))
+	}
+	doing := store.WithSteps(ctx, func(step string) { tell(step, words[1]) })
 	switch words[0] {
 	case "open":
 		s, err := store.Open(doing, store.Options{Dir: dir, Budgets: configs.DefaultBudgets()})
@@ -44,6 +40,29 @@ func meetDoom(dir string, words []string) error {
 		return err
 	}
 	return s.Close()
+}
+
+// tell prints a step and, if it is the last, dies.
+func tell(step, last string) {
+	fmt.Println(step)
+	if step == last {
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Kill()
+		}
+		select {}
+	}
+}
+
+// numbered tells of each step with how often it was reached so far.
+func numbered(listen func(string)) func(string) {
+	var mu sync.Mutex
+	times := map[string]int{}
+	return func(step string) {
+		mu.Lock()
+		defer mu.Unlock()
+		times[step]++
+		listen(fmt.Sprint(step, "#", times[step]))
+	}
 }
 
 // die runs a child in dir until it has died at a step, and returns the steps

@@ -171,7 +171,13 @@ func shellPath(t testing.TB) string {
 // tryShell runs SQL in the stock shell on the active database of dir.
 func tryShell(t testing.TB, dir, sql string) (string, error) {
 	t.Helper()
-	cmd := exec.Command(shellPath(t), "-batch", "-bail", "-cmd", ".timeout 5000", filepath.Join(dir, store.ActiveName))
+	return tryShellOn(t, filepath.Join(dir, store.ActiveName), sql)
+}
+
+// tryShellOn is tryShell on any database.
+func tryShellOn(t testing.TB, path, sql string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(shellPath(t), "-batch", "-bail", "-cmd", ".timeout 5000", path)
 	cmd.Stdin = strings.NewReader(sql)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

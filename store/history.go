@@ -44,7 +44,67 @@ func (s *Set) openHistory(ctx context.Context) error {
 		}
 		s.history = append(s.history, p)
 	}
-	return s.untangle(ctx)
+	if err := s.untangle(ctx); err != nil {
+		return err
+	}
+	return s.mendHeads(ctx)
+}
+
+// mendHeads takes the row from each head whose row has left its historical
+// database while the active one did not commit, as the deletion of a head's row
+// does. The writer is at rest.
+func (s *Set) mendHeads(ctx context.Context) error {
+	for _, p := range s.history {
+		if p.broken() != nil {
+			continue
+		}
+		lost, err := s.lostHeads(ctx, p)
+		if err != nil {
+			s.log.Warn("heads not compared with their rows", "file", p.file, "error", err)
+		}
+		if len(lost) == 0 {
+			continue
+		}
+		err = s.writer.plainly(ctx, func() error {
+			for _, id := range lost {
+				if _, err := s.writer.conn.exec(ctx, `UPDATE head SET id = NULL, file = NULL WHERE file = ? AND id = ?`, p.file, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fail("mend heads", err)
+		}
+	}
+	return nil
+}
+
+// lostHeads are the ids that heads name in a historical database and that are
+// no long rows there.
+func (s *Set) lostHeads(ctx context.Context, p *part) (lost []string, err error) {
+	c, err := p.own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	err = c.each(ctx, `SELECT id FROM long`, nil, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		there[id] = true
+		return err
+	})
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	return lost, s.writer.conn.each(ctx, `SELECT id FROM head WHERE file = ?`, []any{p.file}, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		if !there[id] {
+			lost = append(lost, id)
+		}
+		return err
+	})
 }
 
 // catalogue are the historical databases that the active one names, newest
@@ -113,10 +173,24 @@ func (p *part) makeReady(ctx context.Context, active *conn) error {
 	if err == nil {
 		err = shed(ctx, c)
 	}
+	if err == nil && exists(p.path+"-journal") {
+		err = clearJournal(ctx, c)
+	}
 	if err == nil {
 		err = recount(ctx, active, p, c)
 	}
 	return p.failed(errors.Join(err, c.close()))
+}
+
+// clearJournal removes a rollback journal in which nothing stands, as a process
+// leaves it that died before its commit began. SQLite takes it over and deletes
+// it with the next transaction that changes a page. It may hold deleted text.
+func clearJournal(ctx context.Context, c *conn) error {
+	_, err := c.exec(ctx, `UPDATE meta SET updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE key = ?`, shedKey)
+	if code := sqliteCode(err); code == codeBusy || code == codeLocked { // another program's
+		return nil
+	}
+	return err
 }
 
 // shedKey notes in a historical database that shed was done.
