@@ -220,7 +220,7 @@ func vacuumInto(ctx context.Context, path, folder, name string) error {
 		return err
 	}
 	// What it writes is synced later, once.
-	c, err := connect(ctx, path, "ro", `PRAGMA synchronous = OFF;`)
+	c, err := connect(ctx, path, "rw", `PRAGMA synchronous = OFF;`)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -55,6 +57,7 @@ func identify(ctx context.Context, path string) error {
 	case info.Size() == 0 && !exists(path+"-wal"):
 		return nil
 	}
+	playBack(ctx, path)
 	c, err := connect(ctx, path, "ro", readerPragmas)
 	if err != nil {
 		return foreign(path, err)
@@ -89,6 +92,35 @@ func identifyBy(ctx context.Context, c *conn, path string) error {
 			WithHint("start the memd release that wrote it; the file was not touched")
 	}
 	return nil
+}
+
+// playBack has SQLite undo the commit to a database of memd in whose middle a
+// process died. Only a connection that may write does so, and until then none
+// reads. Where it fails, the reading that follows names the reason. No
+// connection of this process may be open on the database.
+func playBack(ctx context.Context, path string) {
+	if !exists(path+"-journal") || !marked(path) {
+		return
+	}
+	c, err := connect(ctx, path, "rw", readerPragmas)
+	if err != nil {
+		return
+	}
+	defer c.close()
+	_, _ = c.value(ctx, `PRAGMA schema_version`) // any reading does it
+}
+
+// marked reports whether the header of a file is that of a memd database.
+func marked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const magic, at = "SQLite format 3\x00", 68 // sqlite.org/fileformat.html, 1.3
+	var header [at + 4]byte
+	_, err = io.ReadFull(f, header[:])
+	return err == nil && string(header[:len(magic)]) == magic && binary.BigEndian.Uint32(header[at:]) == applicationID
 }
 
 func exists(path string) bool {

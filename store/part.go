@@ -68,7 +68,9 @@ func (p *part) lend(ctx context.Context) (c *conn, err error) {
 		select {
 		case c = <-p.pool:
 		default:
-			if c, err = connect(ctx, p.path, "ro", historyReaderPragmas); err != nil {
+			// One that may write: if another program dies in the middle of a
+			// commit, only such a one undoes that.
+			if c, err = connect(ctx, p.path, "rw", historyReaderPragmas); err != nil {
 				return nil, fail("open "+p.file, err)
 			}
 		}

@@ -66,6 +66,7 @@ func gravesOf(ctx context.Context, path string) (graves []grave, warning string,
 	if !exists(path) {
 		return nil, "", nil
 	}
+	playBack(ctx, path)
 	c, err := connect(ctx, path, "ro", readerPragmas)
 	if err == nil {
 		graves, err = readGraves(ctx, c)
