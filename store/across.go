@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -50,7 +51,7 @@ func (tx *Tx) found(p *part, id string) (bool, error) {
 	if p.file == "" {
 		return true, nil
 	}
-	ok, err := stands(tx.ctx, tx.conn, id, p.file)
+	ok, err := stands(tx.ctx, tx.conn, tx.w.set.ghosts, id, p.file)
 	if ok {
 		tx.at[id] = p
 	}
@@ -58,7 +59,10 @@ func (tx *Tx) found(p *part, id string) (bool, error) {
 }
 
 // stands reports whether a row has not left a historical database.
-func stands(ctx context.Context, active *conn, id, file string) (bool, error) {
+func stands(ctx context.Context, active *conn, ghosts map[ghost]memd.Tier, id, file string) (bool, error) {
+	if _, dead := ghosts[ghost{id, file}]; dead {
+		return false, nil
+	}
 	var left bool
 	err := active.row(ctx, `SELECT EXISTS (SELECT 1 FROM gone WHERE memory_id = ? AND file = ?)`, []any{id, file}, &left)
 	return !left, fail("look for what has left a historical database", err)
@@ -199,6 +203,7 @@ func (w *writer) commitAcross(ctx context.Context) error {
 		p.begun = false
 		p.gen.Add(1)
 		w.begun = w.begun[1:]
+		w.haunt(p)
 	}
 	for _, a := range w.added {
 		a.part.hashes.add(a.hash)
@@ -211,6 +216,10 @@ func (w *writer) commitAcross(ctx context.Context) error {
 	if _, err := w.conn.exec(ctx, "COMMIT"); err != nil {
 		return err
 	}
+	for _, c := range w.copied {
+		delete(w.set.ghosts, ghost{c.id, c.part.file})
+	}
+	w.copied = nil
 	if w.leaving {
 		w.leaving = false
 		reached(ctx, "across/leave")
@@ -231,7 +240,30 @@ func (w *writer) abandon(ctx context.Context) {
 		}
 		p.begun = false
 	}
-	w.begun, w.added, w.leaving = nil, nil, false
+	w.begun, w.added, w.copied, w.leaving = nil, nil, nil, false
+}
+
+// copied is a row that was copied into a historical database.
+type copied struct {
+	part *part
+	tier memd.Tier
+	id   string
+}
+
+// ghost is a copy of a row in a historical database that the active one does
+// not know of, since its commit failed: it is dead, and deleted from the file as
+// soon as can be. At a start, untangle does so.
+type ghost struct{ id, file string }
+
+// haunt makes ghosts of what a historical database has committed, until the
+// active one commits.
+func (w *writer) haunt(p *part) {
+	for _, c := range w.copied {
+		if c.part == p {
+			w.set.ghosts[ghost{c.id, p.file}] = c.tier
+			w.set.owing.Store(true)
+		}
+	}
 }
 
 // addedHash is a content hash that a row of a historical database gets.
@@ -254,6 +286,9 @@ func (w *writer) settleGone(ctx context.Context) error {
 	if err != nil {
 		return fail("read what has left a historical database", err)
 	}
+	for g, tier := range w.set.ghosts {
+		left[g.file] = append(left[g.file], goneRow{tier, g.id})
+	}
 	var settled []*part
 	owing := false
 	for file, rows := range left {
@@ -269,6 +304,7 @@ func (w *writer) settleGone(ctx context.Context) error {
 			continue
 		}
 		settled = append(settled, p)
+		maps.DeleteFunc(w.set.ghosts, func(g ghost, _ memd.Tier) bool { return g.file == file })
 	}
 	if len(left) > 0 {
 		reached(ctx, "across/deleted")

@@ -17,7 +17,10 @@ import (
 
 // meetDoom is the child: it does what is asked in dir and dies at a step.
 func meetDoom(dir string, words []string) error {
-	if words[0] == "plot" {
+	switch words[0] {
+	case "fault":
+		return meetFault(dir, words[1], words[2], words[3], words[4] == "die")
+	case "plot":
 		return doPlot(dir, words[2], numbered(func(step string) { tell(step, words[1]) }))
 	}
 	doing := store.WithSteps(ctx, func(step string) { tell(step, words[1]) })

@@ -25,22 +25,19 @@ const (
 
 // openHistory makes ready what the catalogue names. The writer is at rest.
 func (s *Set) openHistory(ctx context.Context) error {
+	if err := s.dropLeft(ctx); err != nil {
+		return err
+	}
 	listed, err := s.catalogue(ctx)
 	if err != nil {
 		return err
 	}
 	s.history = nil
 	for _, p := range listed {
-		switch p.state {
-		case stateCopying, stateRetired:
-			if err := s.dropFile(ctx, p); err != nil {
-				return err
-			}
-			continue
-		}
 		reached(ctx, "recover/file")
 		if err := p.makeReady(ctx, s.writer.conn); err != nil {
 			s.log.Error("historical database not available", "file", p.file, "error", err)
+			p.unready = true
 		}
 		s.history = append(s.history, p)
 	}
@@ -48,6 +45,18 @@ func (s *Set) openHistory(ctx context.Context) error {
 		return err
 	}
 	return s.mendHeads(ctx)
+}
+
+// dropLeft deletes the historical databases that a rollover or a retirement
+// that failed left behind. The caller is the writer.
+func (s *Set) dropLeft(ctx context.Context) error {
+	listed, err := s.catalogue(ctx)
+	for _, p := range listed {
+		if err == nil && (p.state == stateCopying || p.state == stateRetired) {
+			err = s.dropFile(ctx, p)
+		}
+	}
+	return err
 }
 
 // mendHeads takes the row from each head whose row has left its historical

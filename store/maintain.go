@@ -277,6 +277,9 @@ func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, e
 	if p == nil || p.broken() != nil {
 		return 0, nil
 	}
+	if err := w.makeReady(ctx, p); err != nil {
+		return 0, err
+	}
 	c, err := p.own(ctx)
 	if err != nil {
 		return 0, err
@@ -323,6 +326,22 @@ func untie(ctx context.Context, active *conn, p *part, c *conn) error {
  WHERE file = ? AND id NOT IN (SELECT value FROM json_each(?))`, p.file, jsonList(there))
 	}
 	return fail("untie heads of "+p.file, err)
+}
+
+// makeReady makes a historical database ready for which that failed at the
+// start.
+func (w *writer) makeReady(ctx context.Context, p *part) error {
+	if !p.unready {
+		return nil
+	}
+	w.set.views.Lock()
+	defer w.set.views.Unlock()
+	err := p.close()
+	if err == nil {
+		err = p.makeReady(ctx, w.conn)
+	}
+	p.unready = err != nil
+	return err
 }
 
 // noteSettled notes in a historical database that nothing deleted lingers.

@@ -27,6 +27,8 @@ type part struct {
 	state  string // of a historical database in the catalogue
 	hashes hashes // of contents that a write may repeat
 
+	unready bool // whether makeReady is still to be done; the writer's
+
 	rw    *conn        // the writer's connection to a historical database, nil until needed
 	begun bool         // whether a transaction is open on rw
 	gen   atomic.Int64 // grows with each change of a historical database

@@ -53,13 +53,16 @@ func plots() map[string]plot {
 			_, err := s.Backup(ctx, "")
 			return err
 		}},
-		"migrate":     {act: noAct, opening: true, prepare: alone(outdate)},
-		"migrate-old": {act: noAct, opening: true, prepare: outdateOldest},
+		"migrate":     {act: settled, opening: true, prepare: alone(outdate)},
+		"migrate-old": {act: settled, opening: true, prepare: outdateOldest},
 		"open":        {act: makeRoom, opening: true},
 	}
 }
 
-func noAct(context.Context, *store.Set) error { return nil }
+func settled(ctx context.Context, s *store.Set) error {
+	_, err := s.Settle(ctx, false)
+	return err
+}
 
 func makeRoom(ctx context.Context, s *store.Set) error {
 	_, err := s.MakeRoom(ctx)
@@ -259,19 +262,29 @@ func intact(t testing.TB, dir string, budgets func(*configs.Budgets)) string {
 }
 
 // served is what a search finds of the rows of layered, and what stands under
-// their ids.
+// their ids, in one reading.
 func served(t testing.TB, s *store.Set) string {
 	t.Helper()
 	var all []string
-	for _, tier := range []memd.Tier{memd.Short, memd.Long, memd.Archive} {
-		for _, id := range find(t, s, tier, "common") {
-			m, ok := get(t, s, id)
-			if !ok || m.Tier != tier {
-				t.Errorf("%s was found in %s, and stands in %q", id, tier, m.Tier)
+	view(t, s, func(v *store.View) error {
+		for _, tier := range []memd.Tier{memd.Short, memd.Long, memd.Archive} {
+			var locs []store.Loc
+			if err := v.Postings(tier, match("common"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
+				return err
 			}
-			all = append(all, fmt.Sprint(tier, "|", id))
+			rows, err := v.Load(tier, locs, scope(), store.Filter{})
+			if err != nil {
+				return err
+			}
+			for _, m := range rows {
+				if got, ok, err := v.Get(m.ID); !ok || err != nil || got.Tier != tier {
+					t.Errorf("%s was found in %s, and stands in %q: %v", m.ID, tier, got.Tier, err)
+				}
+				all = append(all, fmt.Sprint(tier, "|", m.ID))
+			}
 		}
-	}
+		return nil
+	})
 	slices.Sort(all)
 	return strings.Join(all, "\n")
 }

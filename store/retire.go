@@ -17,6 +17,10 @@ const (
 // retireSurplus goes on with a retirement that was cut short, and retires the
 // oldest historical databases while there are more than the budget has.
 func (s *Set) retireSurplus(ctx context.Context, room *Room) error {
+	// One that is retired counts no more, and its file may not cost another's.
+	if err := s.dropRetired(ctx); err != nil {
+		return err
+	}
 	for {
 		var begun bool
 		err := s.View(ctx, func(v *View) error {
@@ -34,6 +38,26 @@ func (s *Set) retireSurplus(ctx context.Context, room *Room) error {
 			return err
 		}
 	}
+}
+
+// dropRetired deletes the files whose retirement came to its end but for that.
+func (s *Set) dropRetired(ctx context.Context) error {
+	var left bool
+	err := s.View(ctx, func(v *View) error {
+		return v.active().row(v.ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE state IN ('copying', 'retired'))`, nil, &left)
+	})
+	if err != nil || !left {
+		return fail("read the catalogue", err)
+	}
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	return s.writer.alone(ctx, func() error {
+		if err := s.writer.ready(ctx); err != nil {
+			return err
+		}
+		return s.dropLeft(ctx)
+	})
 }
 
 // retireOldest moves what is owed in the oldest historical database into the
@@ -215,7 +239,7 @@ func (tx *Tx) owedIDs(p *part, own *conn, t memd.Tier) (owed []string, err error
 		}
 		_, there, err := get(tx.ctx, own, id, []memd.Tier{t})
 		if err == nil && there {
-			there, err = stands(tx.ctx, tx.conn, id, p.file)
+			there, err = stands(tx.ctx, tx.conn, tx.w.set.ghosts, id, p.file)
 		}
 		if err != nil {
 			return nil, err
@@ -263,6 +287,7 @@ func (tx *Tx) moveOne(from, to *part, own, into *conn, t memd.Tier, id string) (
 		return 0, fail("move a row", err)
 	}
 	tx.w.added = append(tx.w.added, addedHash{to, m.ContentHash})
+	tx.w.copied = append(tx.w.copied, copied{to, t, id})
 	return len(m.Summary) + len(m.RawContent) + len(m.Why) + len(m.HowToApply), tx.leave(from, t, id)
 }
 

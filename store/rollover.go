@@ -176,6 +176,9 @@ func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
 	if err := s.room(s.dir, used/2+2<<20); err != nil {
 		return r, err
 	}
+	if err := s.dropLeft(ctx); err != nil {
+		return r, err
+	}
 	file, err := s.freeName()
 	if err != nil {
 		return r, err

@@ -49,6 +49,7 @@ type Set struct {
 	active  *part // nil after an exchange that failed midway
 	lost    error // why
 	history []*part
+	ghosts  map[ghost]memd.Tier
 
 	owing    atomic.Bool // whether rows may stand in a file that they have left
 	full     atomic.Bool // whether what is owed alone exceeds the budget of historical databases
@@ -96,7 +97,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 		return nil, fail("create the database file", err)
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
-		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone}
+		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{}}
 	s.upkeep.calls = make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {

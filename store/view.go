@@ -23,6 +23,7 @@ type View struct {
 	missed []error       // beside parts: why one could not be read
 	tiers  [][]memd.Tier // beside parts: those with rows, nil: not looked for yet
 	owing  bool          // whether rows may stand in a file that they have left
+	ghosts map[ghost]memd.Tier
 	heads  map[headKey]Head
 }
 
@@ -38,7 +39,7 @@ func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
 	case s.active == nil:
 		return s.lost
 	}
-	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), heads: map[headKey]Head{}}
+	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), ghosts: s.ghosts, heads: map[headKey]Head{}}
 	v.conns, v.missed, v.tiers = make([]*conn, len(v.parts)), make([]error, len(v.parts)), make([][]memd.Tier, len(v.parts))
 	if v.conns[0], err = s.active.lend(ctx); err != nil {
 		return err
@@ -200,7 +201,7 @@ func (v *View) stands(i int, id string) (bool, error) {
 	if i == 0 || !v.owing {
 		return true, nil
 	}
-	return stands(v.ctx, v.active(), id, v.parts[i].file)
+	return stands(v.ctx, v.active(), v.ghosts, id, v.parts[i].file)
 }
 
 // current reports whether a row that was found in a database has not left it,

@@ -42,6 +42,7 @@ type writer struct {
 	// Of the group under way.
 	begun   []*part     // historical databases with an open transaction
 	added   []addedHash // to be known once those have committed
+	copied  []copied    // rows that also stand elsewhere until those have committed
 	leaving bool        // whether rows leave a historical database
 
 	mu     sync.RWMutex // guards closing against sends on queue
