@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,15 +22,16 @@ import (
 )
 
 var (
-	crashRounds = flag.Int("crash.rounds", 15, "rounds of killing a writing process")
+	crashRounds = flag.Int("crash.rounds", 15, "rounds of killing a writing process, over all kinds of budgets")
 	crashChild  = flag.String("crash.dir", "", "internal: write to the store in this folder until killed")
+	crashUnder  = flag.String("crash.kind", "", "internal: the kind of budgets, see crashKinds")
 	crashRound  = flag.Int("crash.round", 0, "internal: the round, to make texts unique")
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *crashChild != "" {
-		if err := writeUntilKilled(*crashChild, *crashRound); err != nil {
+		if err := writeUntilKilled(*crashChild, crashKinds()[*crashUnder], *crashRound); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -37,16 +39,34 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crashBudgets make a write of a full short tier archive another row.
-func crashBudgets(b *configs.Budgets) { b.ShortRows = 150 }
+// crashKind are budgets under which processes are killed.
+type crashKind struct {
+	budgets func(*configs.Budgets)
+	history bool // whether databases become historical all the time
+	retires bool // whether they go again, with all that is not owed
+}
+
+// crashKinds are by name. In each a write of a full short tier archives another
+// row.
+func crashKinds() map[string]crashKind {
+	return map[string]crashKind{
+		"one database": {budgets: func(b *configs.Budgets) { b.ShortRows = 150 }},
+		"history": {history: true, budgets: func(b *configs.Budgets) {
+			b.ShortRows, b.ActiveBytes, b.HistoryFiles, b.StoreBytes = 150, configs.MinActiveBytes, 100_000, 1<<40
+		}},
+		"retirement": {history: true, retires: true, budgets: func(b *configs.Budgets) {
+			b.ShortRows, b.ActiveBytes, b.HistoryFiles = 150, configs.MinActiveBytes, 3
+		}},
+	}
+}
 
 // writeUntilKilled is the child: a few writers, each of which says on stdout
 // what it is about to do with what stands already ("try"), and what was
 // acknowledged ("did").
-func writeUntilKilled(dir string, round int) error {
+func writeUntilKilled(dir string, kind crashKind, round int) error {
 	budgets := configs.DefaultBudgets()
-	crashBudgets(&budgets)
-	s, err := store.Open(context.Background(), store.Options{Dir: dir, Budgets: budgets})
+	kind.budgets(&budgets)
+	s, err := store.Open(context.Background(), store.Options{Dir: dir, Budgets: budgets, KeepBackups: 1})
 	if err != nil {
 		return err
 	}
@@ -59,61 +79,159 @@ func writeUntilKilled(dir string, round int) error {
 	}
 	fatal := make(chan error)
 	for g := range 4 {
-		go func() { fatal <- crashWriter(service, g, round, say) }()
+		w := crashWriter{Service: service, store: s, kind: kind, g: g, round: round, say: say}
+		go func() { fatal <- w.run() }()
 	}
 	return <-fatal
 }
 
 // crashWriter is one writer. Its keys are its own.
-func crashWriter(s *tiers.Service, g, round int, say func(...any)) error {
-	var mine []string // short rows that this writer wrote and has not touched since
+type crashWriter struct {
+	*tiers.Service
+	store    *store.Set
+	kind     crashKind
+	g, round int
+	say      func(...any)
+	mine     []string // short rows that it wrote and has not touched since
+	cold     []string // rows that it archived
+}
+
+func (w *crashWriter) run() error {
 	for n := 0; ; n++ {
-		text := fmt.Sprintf("round %d writer %d row %d", round, g, n)
-		key := fmt.Sprintf("w%d/k%d", g, n%3)
-		switch dice := rand.IntN(10); {
-		case dice < 4:
-			w, err := s.Remember(ctx, ann, memd.Remember{Summary: text, RawContent: strings.Repeat("raw ", rand.IntN(600))})
-			if err != nil {
+		err := w.act(n)
+		if err != nil && !(w.kind.retires && memd.CodeOf(err) == memd.CodeNotFound) {
+			return err
+		}
+		if w.kind.history && rand.IntN(100) == 0 {
+			if err := w.keep(rand.IntN(4)); err != nil && memd.CodeOf(err) != memd.CodeStoreBusy {
 				return err
 			}
-			say("did", "remember", w.ID)
-			mine = append(mine, w.ID)
-		case dice < 8:
-			say("try", "upsert", key)
-			w, err := s.RememberLongTerm(ctx, ann, longRequest(key, text))
-			if err != nil {
-				return err
-			}
-			say("did", "upsert", key, w.Version, w.ID)
-		case dice == 8 && len(mine) > 0:
-			id := mine[0]
-			mine = mine[1:]
-			say("try", "forget", id)
-			if err := s.Forget(ctx, ann, id); err != nil {
-				return err
-			}
-			say("did", "forget", id)
-		case n%7 == 0:
-			say("try", "forget-key", key)
-			if err := s.ForgetKey(ctx, ann, "", key); err != nil && memd.CodeOf(err) != memd.CodeNotFound {
-				return err
-			}
-			say("did", "forget-key", key)
-		case len(mine) > 0:
-			id := mine[len(mine)-1]
-			mine = mine[:len(mine)-1]
-			if _, err := s.Archive(ctx, ann, id); err != nil {
-				return err
-			}
-			say("did", "archive", id)
 		}
 	}
 }
 
+// keep does one of the things that an operator or a schedule asks for.
+func (w *crashWriter) keep(what int) (err error) {
+	switch what {
+	case 0:
+		_, err = w.store.Rollover(ctx)
+	case 1:
+		_, err = w.store.Compact(ctx)
+	case 2:
+		_, err = w.store.Backup(ctx, "")
+	case 3:
+		if _, err = w.store.MakeRoom(ctx); err == nil {
+			_, err = w.store.Settle(ctx, true)
+		}
+	}
+	return err
+}
+
+// take takes a row off a list, the oldest or the newest.
+func take(ids *[]string, oldest bool) string {
+	i := len(*ids) - 1
+	if oldest {
+		i = 0
+	}
+	id := (*ids)[i]
+	*ids = slices.Delete(*ids, i, i+1)
+	return id
+}
+
+func (w *crashWriter) act(n int) error {
+	text := fmt.Sprintf("round %d writer %d row %d", w.round, w.g, n)
+	key := fmt.Sprintf("w%d/k%d", w.g, n%3)
+	raw := strings.Repeat("raw ", rand.IntN(600))
+	if w.kind.history {
+		raw = strings.Repeat(raw, 5)
+	}
+	switch dice := rand.IntN(16); {
+	case dice < 5:
+		return w.remember(text, raw)
+	case dice < 9:
+		w.say("try", "upsert", key)
+		up, err := w.RememberLongTerm(ctx, ann, longRequest(key, text))
+		if err == nil {
+			w.say("did", "upsert", key, up.Version, up.ID)
+		}
+		return err
+	case dice == 9 && len(w.mine) > 0:
+		id := take(&w.mine, true)
+		w.say("try", "forget", id)
+		err := w.Forget(ctx, ann, id)
+		if err == nil {
+			w.say("did", "forget", id)
+		}
+		return err
+	case dice == 10 && len(w.mine) > 0: // it may stand in a historical database
+		id, importance := take(&w.mine, true), 1+rand.IntN(10)
+		w.say("try", "patch", id, importance)
+		_, err := w.Patch(ctx, ann, id, memd.Patch{Importance: memd.Some(importance)})
+		if err == nil {
+			w.say("did", "patch", id, importance)
+			w.mine = append(w.mine, id)
+		}
+		return err
+	case dice == 11 && len(w.cold) > 0:
+		id := take(&w.cold, rand.IntN(2) == 0)
+		w.say("try", "promote", id)
+		_, err := w.Promote(ctx, ann, id, memd.Promote{To: memd.Short})
+		return err
+	case dice == 12 && n%5 == 0:
+		return w.resolve(fmt.Sprintf("pit/w%d/r%d/n%d", w.g, w.round, n), text)
+	case n%7 == 0:
+		w.say("try", "forget-key", key)
+		if err := w.ForgetKey(ctx, ann, "", key); err != nil && memd.CodeOf(err) != memd.CodeNotFound {
+			return err
+		}
+		w.say("did", "forget-key", key)
+	case len(w.mine) > 0:
+		id := take(&w.mine, n%2 == 0)
+		if _, err := w.Archive(ctx, ann, id); err != nil {
+			return err
+		}
+		w.say("did", "archive", id)
+		w.cold = append(w.cold, id)
+	}
+	return nil
+}
+
+// remember writes a short row and, at times, the same again.
+func (w *crashWriter) remember(text, raw string) error {
+	first, err := w.Remember(ctx, ann, memd.Remember{Summary: text, RawContent: raw})
+	if err != nil {
+		return err
+	}
+	w.say("did", "remember", first.ID)
+	w.mine = append(w.mine, first.ID)
+	if rand.IntN(4) == 0 {
+		_, err = w.Remember(ctx, ann, memd.Remember{Summary: text, RawContent: raw})
+	}
+	return err
+}
+
+// resolve archives a pitfall: a row with a key, which is owed for ever.
+func (w *crashWriter) resolve(key, text string) error {
+	pit, err := w.RememberLongTerm(ctx, ann, longRequest(key, text, func(r *memd.RememberLongTerm) { r.Kind = memd.Pitfall }))
+	if err != nil {
+		return err
+	}
+	if _, err = w.Patch(ctx, ann, pit.ID, memd.Patch{ResolvedAt: memd.Some(w.store.Now())}); err != nil {
+		return err
+	}
+	if _, err = w.Archive(ctx, ann, pit.ID); err == nil {
+		w.say("did", "resolve", pit.ID)
+	}
+	return err
+}
+
 // crashLedger is what the parent knows to have been acknowledged.
 type crashLedger struct {
-	rows map[string]string // id to "there", "maybe" (a forget was tried) or "gone"; archived rows are "archived"
+	kind crashKind
+	rows map[string]string // id to "there", "maybe" (a forget was tried) or "gone"; archived rows are "archived", those with a key "owed"
 	keys map[string]*crashKey
+
+	importance map[string][]string // of patched rows: the last acknowledged, and what was tried since
 }
 
 type crashKey struct {
@@ -135,6 +253,17 @@ func (l *crashLedger) read(line string) {
 		l.rows[w[2]] = "there"
 	case "did archive":
 		l.rows[w[2]] = "archived"
+	case "did resolve":
+		l.rows[w[2]] = "owed"
+	case "try promote":
+		l.rows[w[2]] = "there"
+	case "try patch":
+		if l.importance[w[2]] == nil {
+			l.importance[w[2]] = []string{"5"}
+		}
+		l.importance[w[2]] = append(l.importance[w[2]], w[3])
+	case "did patch":
+		l.importance[w[2]] = w[3:]
 	case "try forget":
 		l.rows[w[2]] = "maybe"
 	case "did forget":
@@ -151,28 +280,40 @@ func (l *crashLedger) read(line string) {
 }
 
 // A process killed at any moment has lost no write that it acknowledged, holds
-// none twice, and shows no superseded version.
+// none twice, and shows no superseded version: also where its databases become
+// historical all the time, and where those are retired, of what is owed.
 func TestCrash(t *testing.T) {
-	dir := t.TempDir()
-	ledger := &crashLedger{rows: map[string]string{}, keys: map[string]*crashKey{}}
-	for round := range *crashRounds {
-		acknowledged := crashRun(t, dir, round, ledger)
-		// The subtest's store is checked and closed before the next round.
-		t.Run(fmt.Sprintf("round %d killed at %d", round, acknowledged), func(t *testing.T) {
-			s := memtest.Store(t, dir, nil, crashBudgets)
-			ledger.verify(t, &house{Service: tiers.New(s), t: t, store: s})
+	kinds := crashKinds()
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			var dir string
+			var ledger *crashLedger
+			for round := range (*crashRounds + len(kinds) - 1) / len(kinds) {
+				if round%25 == 0 { // a store that ever grows would be all that takes time
+					dir = t.TempDir()
+					ledger = &crashLedger{kind: kind, rows: map[string]string{}, keys: map[string]*crashKey{}, importance: map[string][]string{}}
+				}
+				acknowledged := crashRun(t, dir, name, round, ledger)
+				// The subtest's store is checked and closed before the next round.
+				t.Run(fmt.Sprintf("round %d killed at %d", round, acknowledged), func(t *testing.T) {
+					s := memtest.Store(t, dir, nil, kind.budgets)
+					h := &house{Service: tiers.New(s), t: t, store: s}
+					ledger.verify(t, h)
+					t.Logf("historical databases, and how many there were: %s", h.shell(`SELECT count(*), max(seq) FROM history`))
+				})
+				if t.Failed() {
+					return
+				}
+			}
 		})
-		if t.Failed() {
-			return
-		}
 	}
 }
 
 // crashRun starts a child, kills it once it has acknowledged a random number
 // of writes, or at a random moment of its start, and enters all that it said.
-func crashRun(t *testing.T, dir string, round int, ledger *crashLedger) (acknowledged int) {
+func crashRun(t *testing.T, dir, kind string, round int, ledger *crashLedger) (acknowledged int) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-crash.dir="+dir, fmt.Sprint("-crash.round=", round))
+	child := exec.Command(os.Args[0], "-crash.dir="+dir, "-crash.kind="+kind, fmt.Sprint("-crash.round=", round))
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +362,13 @@ func (l *crashLedger) verify(t *testing.T, h *house) {
 	}
 	for id, state := range l.rows {
 		there := tier[id] == memd.Short || tier[id] == memd.Archive
+		if l.kind.retires && !there && (state == "there" || state == "archived") {
+			l.rows[id] = "gone" // for good
+			continue
+		}
 		switch {
+		case state == "owed" && tier[id] != memd.Archive:
+			t.Errorf("an archived row with a key is in tier %q", tier[id])
 		case state == "there" && !there, state == "archived" && tier[id] != memd.Archive, state == "gone" && there:
 			t.Errorf("a row that should be %s is in tier %q", state, tier[id])
 		case state == "maybe" && there:
@@ -230,6 +377,17 @@ func (l *crashLedger) verify(t *testing.T, h *house) {
 			l.rows[id] = "gone"
 		}
 	}
+	for id, allowed := range l.importance {
+		m, ok := h.get(id)
+		if !ok {
+			continue
+		}
+		got := fmt.Sprint(m.Importance)
+		if !slices.Contains(allowed, got) {
+			t.Errorf("a row has importance %s, acknowledged and tried were %q", got, allowed)
+		}
+		l.importance[id] = []string{got}
+	}
 	heads := 0
 	for name, k := range l.keys {
 		versions, err := h.Versions(ctx, admin, "", name)
@@ -237,25 +395,29 @@ func (l *crashLedger) verify(t *testing.T, h *house) {
 			t.Fatal(err)
 		}
 		for i, m := range versions {
-			if m.Version != len(versions)-i || (i > 0) != (shown[m.ID] == 0) {
+			next := len(versions) - i
+			if l.kind.retires { // the old ones may be gone
+				next = min(m.Version, versions[0].Version-i)
+			}
+			if m.Version != next || (i > 0) != (shown[m.ID] == 0) {
 				t.Errorf("%s: version %d of %d is at place %d, shown %d times", name, m.Version, len(versions), i, shown[m.ID])
 			}
 		}
-		now := crashKey{version: len(versions)}
+		now := crashKey{}
 		if len(versions) > 0 {
-			now.id = versions[0].ID
+			now.version, now.id = versions[0].Version, versions[0].ID
 			heads++
 		}
 		switch {
 		case now.version == k.version && now.id == k.id:
-		case k.open == "upsert" && now.version == k.version+1 && (k.version == 0 || versions[1].ID == k.id):
+		case k.open == "upsert" && now.version == k.version+1 && (k.version == 0 || l.kind.retires || versions[1].ID == k.id):
 		case k.open == "forget-key" && now.version == 0:
 		default:
 			t.Errorf("%s: acknowledged was version %d, then %q was tried; now there is version %d", name, k.version, k.open, now.version)
 		}
 		*k = now
 	}
-	if long := len(h.list(admin, memd.List{Tier: memd.Long, Limit: 200})); long != heads {
+	if long := len(h.list(admin, memd.List{Tier: memd.Long, Kind: memd.Fact, Limit: 200})); long != heads {
 		t.Errorf("%d long rows are shown for %d keys", long, heads)
 	}
 }
