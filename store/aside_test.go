@@ -21,20 +21,11 @@ func rolled(t testing.TB, dir string) (s *store.Set, path string) {
 	s = openBare(t, dir)
 	put(t, s, row(memd.Short, 1, "old short"), row(memd.Long, 2, "old long"), row(memd.Archive, 3, "old archived"))
 	path = filepath.Join(dir, roll(t, s).File)
+	if _, err := s.Settle(ctx, false); err != nil { // a new one is settled once
+		t.Fatal(err)
+	}
 	put(t, s, row(memd.Short, 11, "new short"), row(memd.Long, 12, "new long"), row(memd.Archive, 13, "new archived"))
 	return s, path
-}
-
-// shellOn runs SQL in the stock shell on the database at path.
-func shellOn(t testing.TB, path, sql string) string {
-	t.Helper()
-	cmd := exec.Command(shellPath(t), "-batch", "-bail", "-cmd", ".timeout 5000", path)
-	cmd.Stdin = strings.NewReader(sql)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("sqlite3: %v: %s\n%s", err, out, sql)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // unavailable is what a View that asked every database could not read.

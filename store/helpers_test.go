@@ -186,6 +186,16 @@ func tryShellOn(t testing.TB, path, sql string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// shellOn runs SQL in the stock shell on any database.
+func shellOn(t testing.TB, path, sql string) string {
+	t.Helper()
+	out, err := tryShellOn(t, path, sql)
+	if err != nil {
+		t.Fatalf("sqlite3: %v\n%s", err, sql)
+	}
+	return out
+}
+
 func shell(t testing.TB, dir, sql string) string {
 	t.Helper()
 	out, err := tryShell(t, dir, sql)

@@ -31,9 +31,7 @@ func inspect(ctx context.Context, path string) error {
 	case logged && !exists(path+"-wal"):
 		mode = untouched
 	case !logged && exists(path+"-journal"):
-		if err := rollBack(ctx, path); err != nil {
-			return err
-		}
+		playBack(ctx, path)
 	}
 	c, err := connect(ctx, path, mode, historyReaderPragmas)
 	if err != nil {
@@ -83,16 +81,6 @@ func readHeader(path string) (logged bool, err error) {
 		return false, memd.Errorf(memd.CodeStoreFailed, "%s is a SQLite database of another program", path)
 	}
 	return b[18] == 2, nil
-}
-
-// rollBack has SQLite roll back what a commit that was cut short left.
-func rollBack(ctx context.Context, path string) error {
-	c, err := connect(ctx, path, "rw", historyWait)
-	if err != nil {
-		return err
-	}
-	_, err = schemaVersion(ctx, c)
-	return errors.Join(err, c.close())
 }
 
 // lasting reports whether an error of looking into a historical database is

@@ -154,7 +154,7 @@ func layered(t testing.TB, dir string) {
 	put(t, s, one(memd.Short, 1), one(memd.Long, 2), one(memd.Archive, 4), keyed, pitfall, bulky, versioned(8, 1), lost)
 	write(t, s, func(tx *store.Tx) error {
 		for _, n := range []int{2, 4} {
-			if err := tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec) VALUES (?, 'm', 1, x'01')`, row(memd.Short, n, "").ID); err != nil {
+			if err := tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec) VALUES (?, 'm', 1, x'0000803f')`, row(memd.Short, n, "").ID); err != nil {
 				return err
 			}
 		}
@@ -345,16 +345,6 @@ func onlyParts(t testing.TB, dir string) {
 			t.Errorf("%s is left", name)
 		}
 	}
-}
-
-// shellOn runs SQL in the stock shell on any database.
-func shellOn(t testing.TB, path, sql string) string {
-	t.Helper()
-	out, err := tryShellOn(t, path, sql)
-	if err != nil {
-		t.Fatalf("sqlite3: %v\n%s", err, sql)
-	}
-	return out
 }
 
 // doPlot is the child of a plot: it opens the store in dir and acts, listening
