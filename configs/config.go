@@ -46,16 +46,19 @@ type Log struct {
 	Format string `yaml:"format"` // text or json
 }
 
-// Groom says when the store is kept in order. Both schedules have the five
-// fields of cron; package groom gives them their meaning.
+// Groom says when the store is kept in order. Both schedules have the form that
+// package schedule reads.
 type Groom struct {
 	Schedule  string `yaml:"schedule"` // the full run
 	Light     string `yaml:"light"`    // the light run
 	CheckURLs bool   `yaml:"check_urls"`
 }
 
-// Backup says how backups are kept.
+// Backup says when backups are made and how they are kept.
 type Backup struct {
+	// Schedule is when the daemon makes one into the folder backups/, in the
+	// form of those of Groom; "" for never.
+	Schedule string `yaml:"schedule"`
 	// Keep is how many the folder backups/ keeps, the newest; 0 keeps every one.
 	Keep int `yaml:"keep"`
 }

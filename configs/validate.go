@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"memd"
+	"memd/internal/schedule"
 )
 
 // MinActiveBytes is the least an active database may be allowed to hold: below
@@ -214,25 +215,26 @@ func (c Config) ownersProblem() *problem {
 	return nil
 }
 
-// cronField admits what a field of cron is made of, and keeps out the TZ=
-// prefixes that the schedule's parser does not survive.
-var cronField = regexp.MustCompile(`^[0-9A-Za-z*/,?-]+$`)
-
 func (c Config) groomProblem() *problem {
-	for _, s := range []struct{ key, text string }{
-		{"groom.schedule", c.Groom.Schedule},
-		{"groom.light", c.Groom.Light},
-	} {
-		fields := strings.Fields(s.text)
-		sound := func(f string) bool { return cronField.MatchString(f) }
-		if len(fields) != 5 || slices.ContainsFunc(fields, func(f string) bool { return !sound(f) }) {
-			return problemf(s.key, "%.80q is no schedule of five fields such as 0 3 * * 0", s.text)
-		}
+	if p := scheduleProblem("groom.schedule", c.Groom.Schedule); p != nil {
+		return p
+	}
+	return scheduleProblem("groom.light", c.Groom.Light)
+}
+
+func scheduleProblem(key, text string) *problem {
+	if _, err := schedule.Parse(text); err != nil {
+		return problemf(key, "%.80q %s", text, err)
 	}
 	return nil
 }
 
 func (c Config) backupProblem() *problem {
+	if c.Backup.Schedule != "" {
+		if p := scheduleProblem("backup.schedule", c.Backup.Schedule); p != nil {
+			return p
+		}
+	}
 	if c.Backup.Keep < 0 {
 		return problemf("backup.keep", "%d is less than 0", c.Backup.Keep)
 	}
