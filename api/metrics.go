@@ -120,5 +120,8 @@ func (c storeCollector) Collect(out chan<- prometheus.Metric) {
 	send(gauge("memd_heads", "Keys with a current memory."), float64(st.Heads))
 	send(gauge("memd_vectors", "Vectors kept."), float64(st.Embedder.Vectors))
 	send(gauge("memd_vectors_pending", "Rows that wait for a vector."), float64(st.Embedder.Pending))
+	if at, err := memd.ParseTime(st.LastBackupAt); err == nil {
+		send(gauge("memd_last_backup_timestamp_seconds", "When the last backup was made; absent where none was."), float64(at.UnixMilli())/1000)
+	}
 	send(gauge("memd_write_queue", "Writes that wait."), float64(st.QueueDepth))
 }

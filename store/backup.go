@@ -70,7 +70,11 @@ func (s *Set) backup(ctx context.Context, dest string) (Backup, error) {
 	}
 	if err == nil {
 		reached(ctx, "backup/renamed")
-		return b, fail("write "+dest, atomicfile.SyncDir(dest))
+		if err := atomicfile.SyncDir(dest); err != nil {
+			return b, fail("write "+dest, err)
+		}
+		s.noteBackup(ctx, b.Manifest.CreatedAt)
+		return b, nil
 	}
 	if sqliteCode(err) == codeFull || errors.Is(err, syscall.ENOSPC) {
 		err = memd.Errorf(memd.CodeBudgetExceeded, "the disk of %s became full; no backup was written", dest).WithHint(roomHint)
@@ -106,6 +110,29 @@ func (s *Set) prepareDest(ctx context.Context, dest string) error {
 		return err
 	}
 	return s.room(dest, need)
+}
+
+// lastBackupKey is where the meta table says when the last backup was made.
+const lastBackupKey = "last_backup_at"
+
+// noteBackup remembers when a backup was made. It stands without that, and
+// would at worst be made again.
+func (s *Set) noteBackup(ctx context.Context, at memd.Time) {
+	err := s.Update(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.SetMeta(lastBackupKey, at.String(), at) })
+	if err != nil {
+		s.log.Warn("not noted when the last backup was made", "error", err)
+	}
+}
+
+// LastBackup is when the last backup was made, to whatever folder; zero for
+// never.
+func (s *Set) LastBackup(ctx context.Context) (at memd.Time, err error) {
+	err = s.View(ctx, func(v *View) error {
+		text, err := v.Meta(lastBackupKey)
+		at, _ = memd.ParseTime(text) // one that was spoilt by hand is as good as none
+		return err
+	})
+	return at, err
 }
 
 // room refuses to begin what needs more bytes than the disk of folder has.

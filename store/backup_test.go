@@ -232,3 +232,44 @@ func TestBackupOneAtATime(t *testing.T) {
 	_, err = s.Backup(ctx, "")
 	codeIs(t, err, memd.CodeStoreBusy)
 }
+
+// When the last backup was made outlives a rollover and a restart; one that
+// failed does not count.
+func TestLastBackup(t *testing.T) {
+	dir, clock := t.TempDir(), memtest.NewClock()
+	s, err := open(dir)
+	must(t, err)
+	last := func(s *store.Set) string {
+		t.Helper()
+		at, err := s.LastBackup(ctx)
+		must(t, err)
+		st, err := s.Stats(ctx)
+		must(t, err)
+		if st.LastBackupAt != at.String() {
+			t.Errorf("stats say %q, the store %s", st.LastBackupAt, at)
+		}
+		return at.String()
+	}
+	if got := last(s); got != "" {
+		t.Errorf("never made, yet at %s", got)
+	}
+	if _, err := s.Backup(ctx, s.Dir()); err == nil || last(s) != "" {
+		t.Error("a refused backup counts")
+	}
+	put(t, s, row(memd.Short, 1, "one"))
+	b := backup(t, s)
+	want := b.Manifest.CreatedAt.String()
+	if want != memd.At(clock.Now()).String() || last(s) != want {
+		t.Errorf("last made at %s, want %s", last(s), want)
+	}
+	roll(t, s)
+	must(t, s.Close())
+	s = memtest.Store(t, dir, nil, nil)
+	if got := last(s); got != want {
+		t.Errorf("after a rollover and a restart at %s, want %s", got, want)
+	}
+	shell(t, dir, `UPDATE meta SET value = 'yesterday' WHERE key = 'last_backup_at'`)
+	if at, err := s.LastBackup(ctx); err != nil || !at.IsZero() {
+		t.Errorf("spoilt by hand it is %s, %v", at, err)
+	}
+}

@@ -53,6 +53,7 @@ type Stats struct {
 	RolloverReason   string        `json:"rollover_reason,omitempty"` // why it is
 	SchemaVersion    string        `json:"schema_version"`
 	LastGroomAt      string        `json:"last_groom_at,omitempty"`
+	LastBackupAt     string        `json:"last_backup_at,omitempty"`
 	StartedAt        memd.Time     `json:"started_at"`
 }
 
@@ -88,9 +89,11 @@ func (s *Set) Stats(ctx context.Context) (Stats, error) {
 		return fail("read statistics", c.row(ctx, `SELECT (SELECT count(*) FROM head WHERE id IS NOT NULL),
  (SELECT count(*) FROM embedding), (SELECT count(*) FROM outbox),
  (SELECT value FROM meta WHERE key = 'embedder'), (SELECT value FROM meta WHERE key = 'vector_backend'),
- (SELECT value FROM meta WHERE key = 'schema_version'), (SELECT value FROM meta WHERE key = 'last_groom_at')`, nil,
+ (SELECT value FROM meta WHERE key = 'schema_version'), (SELECT value FROM meta WHERE key = 'last_groom_at'),
+ (SELECT value FROM meta WHERE key = 'last_backup_at')`, nil,
 			&st.Heads, &st.Embedder.Vectors, &st.Embedder.Pending, nullText{&st.Embedder.Name},
-			nullText{&st.Embedder.Backend}, nullText{&st.SchemaVersion}, nullText{&st.LastGroomAt}))
+			nullText{&st.Embedder.Backend}, nullText{&st.SchemaVersion}, nullText{&st.LastGroomAt},
+			nullText{&st.LastBackupAt}))
 	})
 	return st, err
 }

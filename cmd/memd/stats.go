@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -47,16 +48,13 @@ func statistics(w io.Writer, s store.Stats) {
 	}
 	table(w, budgets...)
 	fmt.Fprintln(w)
-	groomed := s.LastGroomAt
-	if groomed == "" {
-		groomed = "never"
-	}
 	table(w,
 		[]string{"keys", fmt.Sprint(s.Heads)},
 		[]string{"embedder", fmt.Sprintf("%s (%s), %d vectors, %d pending", s.Embedder.Name, s.Embedder.Backend, s.Embedder.Vectors, s.Embedder.Pending)},
 		[]string{"writes queued", fmt.Sprint(s.QueueDepth)},
 		[]string{"rollover deferred", fmt.Sprint(s.RolloverDeferred)},
-		[]string{"last groomed", groomed},
+		[]string{"last groomed", cmp.Or(s.LastGroomAt, "never")},
+		[]string{"last backup", cmp.Or(s.LastBackupAt, "never")},
 		[]string{"schema", s.SchemaVersion},
 		[]string{"open since", s.StartedAt.String()},
 	)
