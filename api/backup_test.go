@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"memd"
@@ -27,6 +28,9 @@ func TestBackup(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(b.Path, store.ManifestName)); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
+	}
+	if text := string(d.get("/metrics").want(200).Body); !strings.Contains(text, "\nmemd_last_backup_timestamp_seconds ") {
+		t.Errorf("the metrics do not say when the last backup was made: %s", text)
 	}
 	for _, to := range []string{"relative", "../up", d.store.Dir(), filepath.Join(d.store.Dir(), "history")} {
 		d.post("/v1/backup", fmt.Sprintf(`{"to":%q}`, to)).refused(400, memd.CodeInvalidRequest, "to")

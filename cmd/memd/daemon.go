@@ -12,8 +12,10 @@ import (
 	"memd"
 	"memd/api"
 	"memd/configs"
+	"memd/groom"
 	"memd/guard"
 	"memd/internal/dirlock"
+	"memd/internal/schedule"
 )
 
 // flushEvery is how often counted accesses are written. They are advice; what
@@ -24,6 +26,10 @@ const flushEvery = 5 * time.Second
 // goroutine it starts has ended, and the socket is gone, when it returns.
 func (a *app) serve(ctx context.Context) error {
 	tokens, err := guard.Open(a.cfg.Dir, a.log)
+	if err != nil {
+		return err
+	}
+	backups, err := a.backups()
 	if err != nil {
 		return err
 	}
@@ -40,6 +46,7 @@ func (a *app) serve(ctx context.Context) error {
 	loops, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { a.flush(loops) })
+	running.Go(func() { backups.Keep(loops, time.Now, a.log) })
 	err = a.server(tokens).Serve(ctx, listeners...)
 	stop()
 	running.Wait()
@@ -100,4 +107,28 @@ func (a *app) flush(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// backups is the job that makes backups by the schedule of the configuration.
+func (a *app) backups() (groom.Job, error) {
+	job := groom.Job{
+		Name: "backup",
+		Last: func(ctx context.Context) (time.Time, error) {
+			at, err := a.store.LastBackup(ctx)
+			return at.Time, err
+		},
+		Do: func(ctx context.Context) error {
+			b, err := a.store.Backup(ctx, "")
+			for _, w := range b.Warnings {
+				a.log.Warn("backup", "path", b.Path, "warning", w)
+			}
+			return err
+		},
+	}
+	if a.cfg.Backup.Schedule == "" {
+		return job, nil
+	}
+	var err error
+	job.Schedule, err = schedule.Parse(a.cfg.Backup.Schedule)
+	return job, err
 }
