@@ -192,8 +192,8 @@ func (w *writer) commitAcross(ctx context.Context) error {
 			return err
 		}
 	}
-	w.set.views.Lock()
-	defer w.set.views.Unlock()
+	still{w.set}.Lock()
+	defer still{w.set}.Unlock()
 	for len(w.begun) > 0 {
 		p := w.begun[0]
 		reached(ctx, "across/change")
@@ -230,6 +230,21 @@ func (w *writer) commitAcross(ctx context.Context) error {
 		reached(ctx, "across/left")
 	}
 	return nil
+}
+
+// still is the lock under which historical databases change: no View is at work
+// then, nor is one of them being copied, which would hold the commit up for
+// longer than the writer waits.
+type still struct{ set *Set }
+
+func (s still) Lock() {
+	s.set.copying.Lock()
+	s.set.views.Lock()
+}
+
+func (s still) Unlock() {
+	s.set.views.Unlock()
+	s.set.copying.Unlock()
 }
 
 // abandon ends the transactions of a group on historical databases.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"memd"
@@ -148,6 +149,10 @@ func (s *Set) room(folder string, need int64) error {
 	return nil
 }
 
+// copyPasses is how often historical databases that change meanwhile are copied
+// while writes go on, before those that still do are copied while they cannot.
+const copyPasses = 3
+
 // fill copies every database into folder and writes the manifest. The caller
 // holds busy, so that no file comes or goes meanwhile.
 //
@@ -159,23 +164,21 @@ func (s *Set) fill(ctx context.Context, folder string) (Backup, error) {
 	s.views.RLock()
 	parts := s.parts()
 	s.views.RUnlock()
-	copied := map[*part]int64{} // which generation
-	for _, p := range parts[1:] {
-		if err := p.broken(); err != nil {
-			b.Warnings = append(b.Warnings, messageOf(err)+", and is not in the backup")
-			continue
-		}
-		reached(ctx, "backup/copy")
-		copied[p] = p.gen.Load()
-		if err := vacuumInto(ctx, p.path, folder, p.name()); err != nil {
-			return b, fmt.Errorf("copy %s: %w", p.name(), err)
+	copied := map[*part]int64{}
+	for pass, changed := 0, len(parts)-1; pass < copyPasses && changed > 0; pass++ {
+		var err error
+		if changed, err = copyChanged(ctx, folder, parts[1:], copied, &s.copying); err != nil {
+			return b, err
 		}
 	}
-	if err := s.copyTogether(ctx, folder, copied); err != nil {
+	reached(ctx, "backup/together")
+	if err := s.copyTogether(ctx, folder, parts[1:], copied); err != nil {
 		return b, err
 	}
 	for _, p := range parts {
 		if _, has := copied[p]; !has && p.file != "" {
+			b.Warnings = append(b.Warnings, messageOf(p.broken())+", and is not in the backup")
+			b.Manifest.Missing = append(b.Manifest.Missing, p.name())
 			continue
 		}
 		f, err := enterCopy(ctx, folder, p.name())
@@ -195,25 +198,60 @@ func (s *Set) fill(ctx context.Context, folder string) (Backup, error) {
 
 // copyTogether copies the active database, and again each historical one that
 // has changed since it was copied.
-func (s *Set) copyTogether(ctx context.Context, folder string, copied map[*part]int64) error {
+func (s *Set) copyTogether(ctx context.Context, folder string, parts []*part, copied map[*part]int64) error {
 	s.views.RLock()
 	defer s.views.RUnlock()
-	for p, gen := range copied {
-		if p.gen.Load() == gen {
-			continue
-		}
-		if err := os.Remove(filepath.Join(folder, filepath.FromSlash(p.name()))); err != nil {
-			return err
-		}
-		if err := vacuumInto(ctx, p.path, folder, p.name()); err != nil {
-			return fmt.Errorf("copy %s: %w", p.name(), err)
-		}
-	}
 	if s.active == nil {
 		return s.lost
 	}
+	if _, err := copyChanged(ctx, folder, parts, copied, nil); err != nil {
+		return err
+	}
 	reached(ctx, "backup/copy")
 	return vacuumInto(ctx, s.active.path, folder, ActiveName)
+}
+
+// copyChanged copies the historical databases of which folder has no copy, or
+// an older one than of their present generation, and returns how many those
+// are. Each is copied under lock, where there is one. What cannot be read is
+// set aside and has no copy then.
+func copyChanged(ctx context.Context, folder string, parts []*part, copied map[*part]int64, lock sync.Locker) (n int, err error) {
+	for _, p := range parts {
+		if gen, has := copied[p]; has && gen == p.gen.Load() {
+			continue
+		}
+		delete(copied, p)
+		if err := removeDatabase(filepath.Join(folder, filepath.FromSlash(p.name()))); err != nil {
+			return n, err
+		}
+		if p.broken() != nil {
+			continue
+		}
+		reached(ctx, "backup/copy")
+		gen, err := p.copyInto(ctx, folder, lock)
+		switch {
+		case err == nil:
+			copied[p] = gen
+			n++
+		case p.broken() == nil:
+			return n, fmt.Errorf("copy %s: %w", p.name(), err)
+		default: // nor is what was written of it worth anything
+			if err := removeDatabase(filepath.Join(folder, filepath.FromSlash(p.name()))); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// copyInto copies a historical database as it is at the generation returned.
+func (p *part) copyInto(ctx context.Context, folder string, lock sync.Locker) (gen int64, err error) {
+	if lock != nil {
+		lock.Lock()
+		defer lock.Unlock()
+	}
+	gen = p.gen.Load()
+	return gen, p.failed(vacuumInto(ctx, p.path, folder, p.name()))
 }
 
 // name is a database's name below the data directory.

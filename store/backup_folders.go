@@ -68,7 +68,8 @@ func settleName(temp, name string) (string, error) {
 }
 
 // pruneBackups removes all but the newest keep backups of folder; 0 keeps
-// every one. What is no finished backup is left alone.
+// every one. Where each of those lacks a database, the newest that lacks none
+// stays beside them. What is no finished backup is left alone.
 func pruneBackups(folder string, keep int) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil || keep == 0 {
@@ -91,7 +92,17 @@ func pruneBackups(folder string, keep int) error {
 		}
 		return strings.Compare(a, b)
 	})
-	for _, name := range names[:max(0, len(names)-keep)] {
+	whole := func(name string) bool {
+		m, err := readManifest(filepath.Join(folder, name))
+		return err == nil && len(m.Missing) == 0
+	}
+	old := max(0, len(names)-keep)
+	spare := old > 0 && !slices.ContainsFunc(names[old:], whole)
+	for _, name := range slices.Backward(names[:old]) {
+		if spare && whole(name) {
+			spare = false
+			continue
+		}
 		// Without its manifest it is no backup any more, should this end midway.
 		path := filepath.Join(folder, name)
 		err = errors.Join(err, os.Remove(filepath.Join(path, ManifestName)), os.RemoveAll(path))

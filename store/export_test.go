@@ -106,3 +106,19 @@ func (s *Set) CannotTell() {
 
 // Unfinished is how the folder of an unfinished backup of dir begins.
 func Unfinished(dir string) string { return unfinished(dir) }
+
+// Impatient has the writer not wait for anyone who reads a historical database.
+func (s *Set) Impatient(ctx context.Context) error {
+	return s.writer.alone(ctx, func() error {
+		for _, p := range s.history {
+			c, err := p.own(ctx)
+			if err == nil {
+				_, err = c.value(ctx, `PRAGMA busy_timeout = 0`)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

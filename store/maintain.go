@@ -291,7 +291,7 @@ func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, e
 	if err != nil || !due {
 		return 0, fail("look into "+file, p.failed(err))
 	}
-	err = p.alone(ctx, &w.set.views, func(c *conn) error {
+	err = p.alone(ctx, still{w.set}, func(c *conn) error {
 		if err := optimize(ctx, c); err != nil {
 			return err
 		}
@@ -361,8 +361,8 @@ func (w *writer) vacuumHistory(ctx context.Context, p *part) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.set.views.Lock()
-	defer w.set.views.Unlock()
+	still{w.set}.Lock()
+	defer still{w.set}.Unlock()
 	freed, err := vacuum(ctx, c)
 	return freed, fail("give back the space of "+p.file, p.failed(err))
 }
@@ -373,8 +373,8 @@ func (w *writer) settleOwing(ctx context.Context) error {
 	if !w.set.owing.Load() {
 		return nil
 	}
-	w.set.views.Lock()
-	defer w.set.views.Unlock()
+	still{w.set}.Lock()
+	defer still{w.set}.Unlock()
 	return w.settleGone(ctx)
 }
 

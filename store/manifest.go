@@ -27,6 +27,9 @@ type BackupManifest struct {
 	Schema    int64        `json:"schema_version"`
 	CreatedAt memd.Time    `json:"created_at"` // no later than the state it holds
 	Files     []BackupFile `json:"files"`      // the active database first
+
+	// Missing names the databases that could not be read and are not in it.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // BackupFile is one database of a backup.
@@ -82,6 +85,11 @@ func readManifest(folder string) (BackupManifest, error) {
 			return m, badBackup("%s names %.80q, which is no database of a backup", path, f.Name)
 		}
 		named[f.Name] = true
+	}
+	for _, name := range m.Missing {
+		if named[name] || !historyForm.MatchString(name) {
+			return m, badBackup("%s misses %.80q, which is no database that it could hold", path, name)
+		}
 	}
 	return m, nil
 }

@@ -55,6 +55,9 @@ func Restore(ctx context.Context, opts RestoreOptions) (done Restored, err error
 		return Restored{}, err
 	}
 	done = Restored{Path: r.from, Manifest: r.manifest, Warnings: []string{}}
+	for _, name := range r.manifest.Missing {
+		done.Warnings = append(done.Warnings, name+" could not be read when the backup was made, and is not in it; its memories are unavailable")
+	}
 	next, err := r.prepare(ctx, &done)
 	if err != nil {
 		return Restored{}, errors.Join(err, os.RemoveAll(r.staging))

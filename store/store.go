@@ -63,6 +63,7 @@ type Set struct {
 	keep    int
 	backing sync.Mutex                       // held by a backup
 	busy    sync.Mutex                       // held while files are copied for a backup, or exchanged
+	copying sync.Mutex                       // held while a historical database is copied; see still
 	free    func(path string) (int64, error) // bytes left on a file system
 	alone   func(path string) (bool, error)  // whether nobody has a file open
 }
