@@ -26,10 +26,10 @@ func layered(t testing.TB, dir string) *store.Set {
 		if n > 10 {
 			roll(t, s)
 		}
-		cold := row(memd.Archive, n+3, fmt.Sprint("archived with a key ", n))
+		cold := row(memd.Archive, n+3, fmt.Sprint("archived with a key ", n+3))
 		cold.MemoryKey, cold.Version = fmt.Sprint("cold-", n), 1
-		put(t, s, row(memd.Short, n, fmt.Sprint("a short row ", n)), row(memd.Long, n+1, fmt.Sprint("a long row ", n)),
-			row(memd.Archive, n+2, fmt.Sprint("an archived row ", n)), cold)
+		put(t, s, row(memd.Short, n, fmt.Sprint("a short row ", n)), row(memd.Long, n+1, fmt.Sprint("a long row ", n+1)),
+			row(memd.Archive, n+2, fmt.Sprint("an archived row ", n+2)), cold)
 	}
 	return s
 }

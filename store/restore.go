@@ -103,13 +103,16 @@ func (r *restore) prepare(ctx context.Context, done *Restored) (marker, error) {
 		}
 	}
 	reached(ctx, "restore/verified")
-	graves, warning, err := gravesOf(ctx, filepath.Join(r.dir, ActiveName))
+	// What a rollover in place left half done is what a start would end first. A
+	// store without remedy is no reason not to restore.
+	if err := resumeRollover(ctx, r.dir); err != nil {
+		done.Warnings = append(done.Warnings, "the store in place: "+messageOf(err))
+	}
+	graves, warnings, err := gravesOf(ctx, r.dir)
 	if err != nil {
 		return marker{}, err
 	}
-	if warning != "" {
-		done.Warnings = append(done.Warnings, warning)
-	}
+	done.Warnings = append(done.Warnings, warnings...)
 	if done.Forgotten, err = r.bury(ctx, graves); err != nil {
 		return marker{}, err
 	}

@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"memd"
@@ -57,27 +60,60 @@ func verifyCopy(ctx context.Context, path string, want BackupFile) error {
 }
 
 // grave is one row of tombstone.
-type grave struct{ id, namespace, key, hash, at any }
+type grave struct {
+	id                       string
+	namespace, key, hash, at any
+}
 
-// gravesOf reads what was forgotten in the database at path. Where it is too
-// damaged to tell, a warning says so; what may pass is an error. A missing
+// gravesOf reads what was forgotten in the databases of dir, historical ones
+// too: few tombstones are handed on when the active one rolls over. Where one is
+// too damaged to tell, a warning says so; what may pass is an error. A missing
 // database has forgotten nothing.
-func gravesOf(ctx context.Context, path string) (graves []grave, warning string, err error) {
-	if !exists(path) {
-		return nil, "", nil
+func gravesOf(ctx context.Context, dir string) (graves []grave, warnings []string, err error) {
+	names := []string{ActiveName}
+	entries, err := os.ReadDir(filepath.Join(dir, HistoryDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fail("look into the history folder", err)
 	}
+	for _, e := range entries { // whatever the catalogue says, which may be what is damaged
+		if name := HistoryDir + "/" + e.Name(); historyForm.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fail("read what was forgotten in "+name, err)
+		}
+		var here []grave
+		if info.Mode().IsRegular() {
+			here, err = gravesIn(ctx, path)
+		}
+		switch code := sqliteCode(err); {
+		case !info.Mode().IsRegular(), code == codeNotADB, code == codeCorrupt, code == codeSQL:
+			warnings = append(warnings, name+" in place is too damaged to tell what was forgotten since the backup; what it holds may come back")
+		case err != nil:
+			return nil, nil, fail("read what was forgotten in "+name, err)
+		default:
+			graves = append(graves, here...)
+		}
+	}
+	return graves, warnings, nil
+}
+
+// gravesIn reads what was forgotten in one database.
+func gravesIn(ctx context.Context, path string) (graves []grave, err error) {
 	playBack(ctx, path)
 	c, err := connect(ctx, path, "ro", readerPragmas)
 	if err == nil {
 		graves, err = readGraves(ctx, c)
 		err = errors.Join(err, c.close())
 	}
-	switch sqliteCode(err) {
-	case codeNotADB, codeCorrupt, codeSQL:
-		return nil, "the database in place is too damaged to tell what was forgotten since the backup; " +
-			"what it holds may come back", nil
-	}
-	return graves, "", fail("read what was forgotten", err)
+	return graves, err
 }
 
 func readGraves(ctx context.Context, c *conn) (graves []grave, err error) {
@@ -91,18 +127,38 @@ func readGraves(ctx context.Context, c *conn) (graves []grave, err error) {
 }
 
 // bury deletes from the staged databases what was forgotten, by the store in
-// place or by the backup's own active database: a backup's other databases may
-// have been copied before it. Ids are never used again, so that no time needs
+// place or by the backup itself. Ids are never used again, so that no time needs
 // to be compared. It returns the number of rows deleted.
 func (r *restore) bury(ctx context.Context, graves []grave) (int, error) {
+	known := map[string]bool{}
+	ids := []string{}
+	for _, f := range r.manifest.Files {
+		own, err := gravesIn(ctx, r.staged(f.Name))
+		if err != nil {
+			return 0, fail("read what was forgotten in "+f.Name, err)
+		}
+		for _, g := range own {
+			known[g.id] = true
+			ids = append(ids, g.id)
+		}
+	}
+	fresh := []grave{}
+	for _, g := range graves {
+		if !known[g.id] {
+			known[g.id] = true
+			fresh, ids = append(fresh, g), append(ids, g.id)
+		}
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return 0, err
+	}
 	forgotten := 0
-	for i, f := range r.manifest.Files { // the active one first
-		n, all, err := buryIn(ctx, r.staged(f.Name), graves, i == 0)
+	for _, f := range r.manifest.Files {
+		reached(ctx, "restore/bury")
+		n, err := buryIn(ctx, r.staged(f.Name), f.Name == ActiveName, string(list), fresh)
 		if err != nil {
 			return 0, fail("prepare "+f.Name, err)
-		}
-		if i == 0 {
-			graves = all
 		}
 		forgotten += n
 		for _, log := range []string{"-wal", "-shm", "-journal"} {
@@ -114,49 +170,85 @@ func (r *restore) bury(ctx context.Context, graves []grave) (int, error) {
 	return forgotten, nil
 }
 
-// buryIn brings one closed database up to date, deletes the rows of graves
-// from it, body and index, and closes it again. It returns how many rows those
-// were, and the graves of both.
-func buryIn(ctx context.Context, path string, graves []grave, active bool) (n int, all []grave, err error) {
-	c, err := openWriter(ctx, path)
+// buryIn brings one closed database up to date, deletes the rows of a JSON list
+// of ids from it, body and index, and closes it again. The active one gets the
+// tombstones that the backup has not, and its heads let go of what was deleted
+// wherever that stood. It returns how many rows those were.
+func buryIn(ctx context.Context, path string, active bool, ids string, fresh []grave) (n int, err error) {
+	open := openHistorical
+	if active {
+		open = openWriter
+	}
+	c, err := open(ctx, path)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	for _, g := range graves {
-		for _, t := range memd.AllTiers() {
-			gone, err := c.exec(ctx, on(t, `DELETE FROM {t} WHERE id = ?`), g.id)
-			if err != nil {
-				return 0, nil, err
-			}
-			n += int(gone)
+	for _, t := range memd.AllTiers() {
+		gone, err := c.exec(ctx, on(t, `DELETE FROM {t} WHERE id IN (SELECT value FROM json_each(?))`), ids)
+		if err != nil {
+			return 0, err
 		}
-		if !active {
-			continue
+		n += int(gone)
+	}
+	if active {
+		if err := noteForgotten(ctx, c, ids, fresh); err != nil {
+			return 0, err
 		}
-		if _, err := c.exec(ctx, `INSERT OR IGNORE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
-VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at); err != nil {
-			return 0, nil, err
+	} else if n > 0 {
+		if err := errors.Join(optimize(ctx, c), noteSettled(ctx, c)); err != nil {
+			return 0, err
 		}
 	}
 	if _, err := c.exec(ctx, "COMMIT"); err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	if active {
-		if all, err = readGraves(ctx, c); err != nil {
-			return 0, nil, err
+	switch {
+	case n == 0:
+	case active:
+		_, err = settle(ctx, c, true)
+	default:
+		_, err = vacuum(ctx, c)
+	}
+	return n, err
+}
+
+// noteForgotten has an active database know of what was deleted from it and
+// from the historical ones.
+func noteForgotten(ctx context.Context, c *conn, ids string, fresh []grave) error {
+	for _, query := range []string{
+		`UPDATE head SET id = NULL, file = NULL WHERE id IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM outbox WHERE memory_id IN (SELECT value FROM json_each(?))`,
+	} {
+		if _, err := c.exec(ctx, query, ids); err != nil {
+			return err
 		}
 	}
-	if n > 0 {
-		if _, err := settle(ctx, c, true); err != nil {
-			return 0, nil, err
+	for _, g := range fresh {
+		if _, err := c.exec(ctx, `INSERT OR IGNORE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
+VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at); err != nil {
+			return err
 		}
 	}
-	if !active { // as historical databases are kept
-		err = c.each(ctx, `PRAGMA journal_mode = DELETE`, nil, func(*sql.Rows) error { return nil })
+	return nil
+}
+
+// openHistorical opens a closed historical database for a change and brings its
+// schema up to date.
+func openHistorical(ctx context.Context, path string) (*conn, error) {
+	c, err := connect(ctx, path, "rw", historyPragmas)
+	if err != nil {
+		return nil, err
 	}
-	return n, all, err
+	version, err := schemaVersion(ctx, c)
+	if err == nil && version < migrations.Latest {
+		err = migrate(ctx, c, historyPragmas)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
 }
