@@ -15,7 +15,8 @@ import (
 	"memd/store"
 )
 
-// meetDoom is the child: it does what is asked in dir and dies at a step.
+// meetDoom is the child: it does what is asked in dir and dies at a step, or at
+// the second time that it is taken (STEP#2), and so on.
 func meetDoom(dir string, words []string) error {
 	switch words[0] {
 	case "fault":
@@ -23,7 +24,14 @@ func meetDoom(dir string, words []string) error {
 	case "plot":
 		return doPlot(dir, words[2], numbered(func(step string) { tell(step, words[1]) }))
 	}
-	doing := store.WithSteps(ctx, func(step string) { tell(step, words[1]) })
+	taken := map[string]int{}
+	doing := store.WithSteps(ctx, func(step string) {
+		last := words[1]
+		if taken[step]++; fmt.Sprint(step, "#", taken[step]) == last {
+			last = step
+		}
+		tell(step, last)
+	})
 	switch words[0] {
 	case "open":
 		s, err := store.Open(doing, store.Options{Dir: dir, Budgets: configs.DefaultBudgets()})

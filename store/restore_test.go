@@ -212,6 +212,14 @@ func TestRestoreRefuses(t *testing.T) {
 			b.Manifest.Files = append(b.Manifest.Files, store.BackupFile{Name: "history/../../x.db"})
 			rewrite(t, b)
 		},
+		"a missing one of another name": func(t *testing.T, b store.Backup) {
+			b.Manifest.Missing = []string{"../x.db"}
+			rewrite(t, b)
+		},
+		"a missing one that is there": func(t *testing.T, b store.Backup) {
+			b.Manifest.Missing = []string{store.ActiveName}
+			rewrite(t, b)
+		},
 		"an absolute name": func(t *testing.T, b store.Backup) { b.Manifest.Files[0].Name = "/etc/passwd"; rewrite(t, b) },
 		"one name twice": func(t *testing.T, b store.Backup) {
 			b.Manifest.Files = append(b.Manifest.Files, b.Manifest.Files[0])
