@@ -53,8 +53,8 @@ func (v several) copy(t *testing.T) string {
 
 func (v several) backupIn(dir string) string { return filepath.Join(dir, store.BackupDir, v.backup) }
 
-// counted tells steps that are taken more than once apart.
-func counted(told []string) []string {
+// withNumbers tells steps that are taken more than once apart.
+func withNumbers(told []string) []string {
 	taken := map[string]int{}
 	var all []string
 	for _, step := range told {
@@ -73,7 +73,7 @@ func testName(step string) string {
 // and no backup or a whole one; the next one clears up.
 func TestBackupOfHistoryKilled(t *testing.T) {
 	v := newSeveral(t)
-	told := counted(die(t, v.copy(t), "backup", "never"))
+	told := withNumbers(die(t, v.copy(t), "backup", "never"))
 	if want := []string{"backup/copy#4", "backup/together#1", "backup/copied#4"}; !containsAll(told, want) {
 		t.Fatalf("steps %q, want %q among them", told, want)
 	}
@@ -148,7 +148,7 @@ func (v several) oldOrNew(t *testing.T, dir string, forward bool) {
 func TestRestoreOfHistoryKilled(t *testing.T) {
 	v := newSeveral(t)
 	whole := v.copy(t)
-	told := counted(die(t, whole, "restore", "never", v.backupIn(whole)))
+	told := withNumbers(die(t, whole, "restore", "never", v.backupIn(whole)))
 	if want := []string{"restore/copy#3", "restore/bury#3", "restore/aside/history#1", "restore/placed/history#1"}; !containsAll(told, want) {
 		t.Fatalf("steps %q, want %q among them", told, want)
 	}

@@ -159,7 +159,7 @@ func outcome(err error) string {
 // next start.
 func TestFaults(t *testing.T) {
 	base := t.TempDir()
-	layered(t, base)
+	aged(t, base)
 	all := faults()
 	var faultNames []string
 	for name, f := range all {

@@ -58,7 +58,7 @@ SELECT 'changed';
 // one.
 func TestOpenTorn(t *testing.T) {
 	base := t.TempDir()
-	layered(t, base)
+	aged(t, base)
 	want := truth(t, base)
 	for i, path := range append([]string{filepath.Join(base, store.ActiveName)}, historyFiles(t, base)...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestOpenTorn(t *testing.T) {
 // not take that from the readers of a running daemon.
 func TestReadTorn(t *testing.T) {
 	dir := t.TempDir()
-	layered(t, dir)
+	aged(t, dir)
 	want := liveIn(truth(t, dir))
 	s := memtest.Store(t, dir, nil, nil)
 	must(t, makeRoom(ctx, s))

@@ -48,7 +48,7 @@ func (p plot) set(t *testing.T, name, base string) (from, before, after string, 
 // entry in the audit log: the databases commit one after the other.
 func TestKilled(t *testing.T) {
 	base := t.TempDir()
-	layered(t, base)
+	aged(t, base)
 	var mu sync.Mutex
 	reached := map[string]bool{}
 	note := func(told []string) {

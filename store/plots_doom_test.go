@@ -17,12 +17,12 @@ import (
 	"memd/store"
 )
 
-// plot is one thing done to the store of layered, which may be cut short at
+// plot is one thing done to the store of aged, which may be cut short at
 // each of its steps. Done a second time it changes nothing more, or as much
 // again.
 type plot struct {
 	budgets func(*configs.Budgets)
-	prepare func(t *testing.T, dir string) // what layered has not
+	prepare func(t *testing.T, dir string) // what aged has not
 	held    bool                           // another program reads the active database meanwhile
 	opening bool                           // the opening of the store is part of it
 	act     func(context.Context, *store.Set) error
@@ -39,7 +39,7 @@ func plots() map[string]plot {
 		"patch":    {act: changing(1, patched)},
 		"archive":  {act: changing(1, archived)},
 		"resolve":  {act: changing(6, archived)},
-		"forget":   {act: changing(8, forgotten)},
+		"forget":   {act: changing(8, forgetting)},
 		"promote":  {act: changing(4, promoted)},
 		"upsert":   {act: changing(2, succeeded)},
 		"rollover": {act: rollover},
@@ -97,8 +97,8 @@ func archived(tx *store.Tx, m *memd.Memory) error {
 	return tx.Move(m, from)
 }
 
-// forgotten forgets all versions of a key.
-func forgotten(tx *store.Tx, m *memd.Memory) error {
+// forgetting forgets all versions of a key.
+func forgetting(tx *store.Tx, m *memd.Memory) error {
 	versions, err := tx.Versions(m.Namespace, m.MemoryKey)
 	if err != nil {
 		return err
@@ -130,11 +130,11 @@ func succeeded(tx *store.Tx, m *memd.Memory) error {
 	return tx.SetHead(next.Namespace, next.MemoryKey, store.Head{Version: 2, ID: next.ID})
 }
 
-// layered is a closed store of three historical databases and an active one.
+// aged is a closed store of three historical databases and an active one.
 // In the oldest stands something of all that a retirement owes: heads, more
 // than one step moves, an archived row with a key, a tombstone. The key of row
 // 8 has a version in each of three files.
-func layered(t testing.TB, dir string) {
+func aged(t testing.TB, dir string) {
 	t.Helper()
 	s, err := open(dir)
 	must(t, err)
@@ -261,7 +261,7 @@ func intact(t testing.TB, dir string, budgets func(*configs.Budgets)) string {
 	return held
 }
 
-// served is what a search finds of the rows of layered, and what stands under
+// served is what a search finds of the rows of aged, and what stands under
 // their ids, in one reading.
 func served(t testing.TB, s *store.Set) string {
 	t.Helper()
