@@ -90,10 +90,10 @@ type stage struct {
 	old     bool   // only superseded versions
 }
 
-// pressed are the stages in the contract's order (section 4, store_bytes).
+// pressed are the stages in the contract's order (section 4, store_bytes). An
+// archived row that carries a key is owed, superseded or not.
 var pressed = []stage{
 	{tier: memd.Long, rows: `TRUE`, old: true},
-	{tier: memd.Archive, rows: `{t}.memory_key IS NOT NULL`, old: true},
 	{tier: memd.Archive, rows: `{t}.memory_key IS NULL`},
 	{tier: memd.Archive, rows: `TRUE`, vectors: true},
 	{tier: memd.Short, rows: `TRUE`, vectors: true},
