@@ -8,36 +8,23 @@ import (
 	"memd"
 )
 
-// Of one step of a retirement.
-const (
-	movedRows  = 100       // at most
-	movedBytes = 256 << 10 // of text, unless one row has more
-)
-
-// retireSurplus goes on with a retirement that was cut short, and retires the
+// retireSurplus goes on with retirements that were cut short, and retires the
 // oldest historical databases while there are more than the budget has.
 func (s *Set) retireSurplus(ctx context.Context, room *Room) error {
 	// One that is retired counts no more, and its file may not cost another's.
 	if err := s.dropRetired(ctx); err != nil {
 		return err
 	}
-	for {
-		var begun bool
-		err := s.View(ctx, func(v *View) error {
-			return v.active().row(v.ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE state = 'retiring')`, nil, &begun)
-		})
-		if err != nil {
-			return fail("read the catalogue", err)
-		}
-		surplus, err := s.Due(ctx)
-		if err != nil || surplus == 0 && !begun {
-			return err
-		}
-		retired, err := s.retireOldest(ctx, room)
-		if err != nil || !retired {
-			return err
-		}
+	var files []string
+	var n int
+	err := s.View(ctx, func(v *View) (err error) {
+		files, n, err = s.surplusFiles(v)
+		return err
+	})
+	if err == nil {
+		_, err = s.retire(ctx, files, n, room)
 	}
+	return err
 }
 
 // dropRetired deletes the files whose retirement came to its end but for that.
@@ -60,30 +47,116 @@ func (s *Set) dropRetired(ctx context.Context) error {
 	})
 }
 
-// retireOldest moves what is owed in the oldest historical database into the
-// next-oldest and deletes its file. It reports whether that was possible: not
-// where there is no other, or one of the two cannot be read.
-func (s *Set) retireOldest(ctx context.Context, room *Room) (bool, error) {
-	var from, to string
-	err := s.View(ctx, func(v *View) error {
-		old := v.parts[1:]
-		if len(old) < 2 || old[len(old)-1].broken() != nil {
-			return nil
+// surplusFiles names the historical databases that can be read, oldest first,
+// and says how many of them are to be retired for their number. The newest
+// stays: what is owed must have a place.
+func (s *Set) surplusFiles(v *View) (files []string, n int, err error) {
+	for _, p := range slices.Backward(v.parts[1:]) {
+		if p.broken() == nil {
+			files = append(files, p.file)
 		}
-		from = old[len(old)-1].file
-		for _, p := range slices.Backward(old[:len(old)-1]) {
-			if p.broken() == nil {
-				to = p.file
-				break
+	}
+	n = len(v.parts) - 1 - s.budgets.HistoryFiles
+	err = v.active().each(v.ctx, `SELECT file FROM history WHERE state = 'retiring'`, nil, func(rows *sql.Rows) error {
+		var file string
+		err := rows.Scan(&file)
+		n = max(n, 1+slices.Index(files, file))
+		return err
+	})
+	return files, max(0, min(n, len(files)-1)), fail("read the catalogue", err)
+}
+
+// retireFor retires as many of the oldest historical databases as make need
+// bytes, where that can be had: what is owed moves and gives nothing. Nothing
+// else is left in them by then, see pressed.
+func (s *Set) retireFor(ctx context.Context, need int64, room *Room) (bool, error) {
+	var files []string
+	n := 0
+	err := s.View(ctx, func(v *View) error {
+		for i := len(v.parts) - 1; i > 0; i-- {
+			c := v.conn(i)
+			if c == nil {
+				continue
 			}
+			files = append(files, v.parts[i].file)
+			if need <= 0 {
+				continue
+			}
+			gain, err := gainOf(v.ctx, c)
+			if err != nil {
+				return err
+			}
+			need -= gain
+			n++
 		}
 		return nil
 	})
-	if err != nil || to == "" {
+	if err != nil || need > 0 {
 		return false, err
 	}
-	if err := s.room(s.dir, 4<<20); err != nil {
-		return false, err
+	if len(files) == 1 { // what is owed has no other place
+		return s.endRetirement(ctx, files[0], room)
+	}
+	gone, err := s.retire(ctx, files, min(n, len(files)-1), room)
+	return gone > 0, err
+}
+
+// gainOf is how many bytes retiring a database gives back at most: those that
+// are not text, terms, vectors and index of what is left in it.
+func gainOf(ctx context.Context, c *conn) (gain int64, err error) {
+	bytes, err := fileBytes(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	var kept, sum int64
+	for _, query := range []string{
+		on(memd.Long, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t}`), `SELECT coalesce(sum(octet_length(block)), 0) FROM long_fts_data`,
+		on(memd.Archive, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t}`), `SELECT coalesce(sum(octet_length(block)), 0) FROM archive_fts_data`,
+		`SELECT coalesce(sum(octet_length(vec)), 0) FROM embedding`,
+	} {
+		if err := c.row(ctx, query, nil, &sum); err != nil {
+			return 0, fail("measure what is owed", err)
+		}
+		kept += sum
+	}
+	return max(0, bytes-kept), nil
+}
+
+// retire moves what is owed in the first n of the given historical databases
+// into the one after them, the next-oldest that stays, and deletes their files.
+// All go into the same: what one hands on does not move again with the next. It
+// returns how many are gone.
+func (s *Set) retire(ctx context.Context, files []string, n int, room *Room) (gone int, err error) {
+	for _, from := range files[:max(0, n)] {
+		if err := s.retireOne(ctx, from, files[n]); err != nil {
+			return gone, err
+		}
+		done, err := s.endRetirement(ctx, from, room)
+		if err == nil && !done {
+			err = memd.Errorf(memd.CodeStoreBusy, "rows came to %s while it was retired", from)
+		}
+		if err != nil {
+			return gone, err
+		}
+		gone++
+	}
+	if gone > 0 {
+		err = s.settleSome(ctx, files[n:n+1])
+	}
+	return gone, err
+}
+
+// retireOne moves what is owed in one historical database into another.
+func (s *Set) retireOne(ctx context.Context, from, to string) error {
+	var bytes int64
+	err := s.View(ctx, func(v *View) error {
+		return v.active().row(v.ctx, `SELECT coalesce(sum(bytes), 0) FROM history WHERE file = ?`, []any{from}, &bytes)
+	})
+	if err != nil {
+		return fail("read the catalogue", err)
+	}
+	if err := s.room(s.dir, bytes+4<<20); err != nil {
+		return err
 	}
 	reached(ctx, "retire/begin")
 	err = s.Update(ctx, func(tx *Tx) error {
@@ -97,40 +170,33 @@ func (s *Set) retireOldest(ctx context.Context, room *Room) (bool, error) {
 			return err
 		})
 	}
-	if err != nil {
-		return false, err
+	if err == nil {
+		reached(ctx, "retire/moved")
 	}
-	reached(ctx, "retire/moved")
-	if err := s.endRetirement(ctx, from); err != nil {
-		return false, err
-	}
-	reached(ctx, "retire/done")
-	s.log.Info("retired a historical database", "file", from)
-	room.Retired = append(room.Retired, HistoryDir+"/"+from)
-	return true, nil
+	return err
 }
 
-// endRetirement takes a historical database in which nothing is owed out of
-// use, and deletes its file.
-func (s *Set) endRetirement(ctx context.Context, file string) error {
+// endRetirement takes a historical database out of use, unless anything is owed
+// in it, and deletes its file. It reports whether that was done.
+func (s *Set) endRetirement(ctx context.Context, file string, room *Room) (done bool, err error) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	ctx = context.WithoutCancel(ctx)
-	return s.writer.alone(ctx, func() error {
+	err = s.writer.alone(ctx, func() error {
 		w := s.writer
 		if err := w.ready(ctx); err != nil {
 			return err
 		}
 		p := w.part(file)
+		if p == nil {
+			return errClosing
+		}
 		s.views.Lock()
 		defer s.views.Unlock()
 		if err := w.settleGone(ctx); err != nil {
 			return err
 		}
 		if owed, err := w.owed(ctx, p); owed || err != nil {
-			if err == nil {
-				err = memd.Errorf(memd.CodeStoreBusy, "rows came to %s while it was retired", file)
-			}
 			return err
 		}
 		err := w.plainly(ctx, func() error {
@@ -145,8 +211,17 @@ func (s *Set) endRetirement(ctx context.Context, file string) error {
 		if err := p.close(); err != nil {
 			return fail("close "+file, err)
 		}
+		done = true
 		return s.dropFile(ctx, p)
 	})
+	if done {
+		room.Retired = append(room.Retired, HistoryDir+"/"+file)
+	}
+	if err == nil && done {
+		reached(ctx, "retire/done")
+		s.log.Info("retired a historical database", "file", file)
+	}
+	return done, err
 }
 
 // owed reports whether a historical database holds anything that must not be
@@ -176,216 +251,4 @@ func (w *writer) owed(ctx context.Context, p *part) (owed bool, err error) {
 		}
 	}
 	return false, fail("look for what is owed", rows.Err())
-}
-
-// moveOwed moves some of what is owed in one historical database into another
-// and returns how many rows that were, 0 at the end.
-func (tx *Tx) moveOwed(from, to *part) (int, error) {
-	if from == nil || to == nil {
-		return 0, errClosing
-	}
-	own, err := from.own(tx.ctx)
-	if err != nil {
-		return 0, err
-	}
-	into, err := tx.change(to) // first, so that it commits first
-	if err != nil {
-		return 0, err
-	}
-	moved, left := 0, movedBytes
-	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
-		ids, err := tx.owedIDs(from, own, t)
-		if err != nil {
-			return 0, err
-		}
-		for _, id := range ids {
-			if left <= 0 || moved == movedRows {
-				return moved, nil
-			}
-			n, err := tx.moveOne(from, to, own, into, t, id)
-			if err != nil {
-				return 0, err
-			}
-			left -= n
-			moved++
-		}
-	}
-	if moved > 0 {
-		return moved, nil
-	}
-	return tx.moveGraves(from, own, into)
-}
-
-// owedIDs are at most one step's rows of tier t that are owed in a historical
-// database.
-func (tx *Tx) owedIDs(p *part, own *conn, t memd.Tier) (owed []string, err error) {
-	c, query, args := own, `SELECT id FROM archive WHERE memory_key IS NOT NULL ORDER BY rid`, []any(nil)
-	if t == memd.Long {
-		c, query, args = tx.conn, `SELECT id FROM head WHERE file = ? ORDER BY namespace, memory_key`, []any{p.file}
-	}
-	var ids []string
-	err = c.each(tx.ctx, query, args, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	if err != nil {
-		return nil, fail("look for what is owed", err)
-	}
-	for _, id := range ids {
-		if len(owed) == movedRows {
-			break
-		}
-		_, there, err := get(tx.ctx, own, id, []memd.Tier{t})
-		if err == nil && there {
-			there, err = stands(tx.ctx, tx.conn, tx.w.set.ghosts, id, p.file)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if there {
-			owed = append(owed, id)
-		}
-	}
-	return owed, nil
-}
-
-// moveOne moves one row with its vector, and returns the bytes of its text.
-func (tx *Tx) moveOne(from, to *part, own, into *conn, t memd.Tier, id string) (int, error) {
-	m, _, err := get(tx.ctx, own, id, []memd.Tier{t})
-	if err != nil {
-		return 0, err
-	}
-	// One that a move cut short left behind.
-	if _, err := into.exec(tx.ctx, on(t, `DELETE FROM {t} WHERE id = ?`), id); err != nil {
-		return 0, fail("move a row", err)
-	}
-	if err := insert(tx.ctx, into, &m); err != nil {
-		return 0, err
-	}
-	var edited bool // by hand, and not indexed since
-	if err := own.row(tx.ctx, on(t, `SELECT EXISTS (SELECT 1 FROM {t}_reindex r JOIN {t} ON {t}.rid = r.rid WHERE {t}.id = ?)`), []any{id}, &edited); err != nil {
-		return 0, fail("move a row", err)
-	}
-	if edited {
-		if _, err := into.exec(tx.ctx, on(t, `INSERT OR IGNORE INTO {t}_reindex (rid, drop_seg) SELECT rid, 0 FROM {t} WHERE id = ?`), id); err != nil {
-			return 0, fail("move a row", err)
-		}
-	}
-	var model string
-	var dim int
-	var vec []byte
-	has, err := none(own.row(tx.ctx, `SELECT model, dim, vec FROM embedding WHERE memory_id = ?`, []any{id}, &model, &dim, &vec))
-	if err == nil && has {
-		_, err = into.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec) VALUES (?, ?, ?, ?)`, id, model, dim, vec)
-	}
-	if err == nil {
-		_, err = tx.conn.exec(tx.ctx, `UPDATE head SET file = ? WHERE id = ? AND file = ?`, to.file, id, from.file)
-	}
-	if err != nil {
-		return 0, fail("move a row", err)
-	}
-	tx.w.added = append(tx.w.added, addedHash{to, m.ContentHash})
-	tx.w.copied = append(tx.w.copied, copied{to, t, id})
-	return len(m.Summary) + len(m.RawContent) + len(m.Why) + len(m.HowToApply), tx.leave(from, t, id)
-}
-
-// moveGraves moves tombstones.
-func (tx *Tx) moveGraves(from *part, own, into *conn) (int, error) {
-	graves, err := readGraves(tx.ctx, own)
-	if err != nil || len(graves) == 0 {
-		return 0, fail("read what was forgotten", err)
-	}
-	for _, g := range graves {
-		if _, err := into.exec(tx.ctx, `INSERT OR IGNORE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
-VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at); err != nil {
-			return 0, fail("move a tombstone", err)
-		}
-	}
-	c, err := tx.change(from)
-	if err != nil {
-		return 0, err
-	}
-	_, err = c.exec(tx.ctx, `DELETE FROM tombstone`)
-	return len(graves), fail("move tombstones", err)
-}
-
-// untangle ends what a retirement that was cut short left in two files: its
-// rows are copied first and deleted after. The writer is at rest.
-func (s *Set) untangle(ctx context.Context) error {
-	for i, p := range s.history {
-		if p.state != stateRetiring || i == 0 || p.broken() != nil {
-			continue
-		}
-		for _, to := range s.history[:i] {
-			if to.broken() != nil {
-				continue
-			}
-			if err := s.untangleTwo(ctx, p, to); err != nil {
-				s.log.Warn("a retirement could not be resumed", "file", p.file, "error", err)
-			}
-		}
-	}
-	return nil
-}
-
-// untangleTwo deletes from one of two files each row that stands in both: a
-// long row from the one that its head does not name, an archived one from
-// where it left.
-func (s *Set) untangleTwo(ctx context.Context, from, to *part) error {
-	in, err := idsOf(ctx, from)
-	if err != nil {
-		return err
-	}
-	twice, err := idsOf(ctx, to)
-	if err != nil {
-		return err
-	}
-	drop := map[*part][]goneRow{}
-	for g := range in {
-		if !twice[g] {
-			continue
-		}
-		loser := from
-		if g.tier == memd.Long {
-			var file string
-			err := s.writer.conn.row(ctx, `SELECT file FROM head WHERE id = ?`, []any{g.id}, nullText{&file})
-			if _, err := none(err); err != nil {
-				return fail("read a head", err)
-			}
-			if file == from.file {
-				loser = to
-			}
-		}
-		drop[loser] = append(drop[loser], g)
-	}
-	for p, rows := range drop {
-		reached(ctx, "recover/untangle")
-		if err := p.alone(ctx, nil, func(c *conn) error { return deleteGone(ctx, c, rows) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// idsOf are the rows of a historical database that a retirement moves.
-func idsOf(ctx context.Context, p *part) (map[goneRow]bool, error) {
-	c, err := p.own(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ids := map[goneRow]bool{}
-	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
-		err := c.each(ctx, on(t, `SELECT id FROM {t}`), nil, func(rows *sql.Rows) error {
-			g := goneRow{tier: t}
-			err := rows.Scan(&g.id)
-			ids[g] = true
-			return err
-		})
-		if err != nil {
-			return nil, fail("read what a retirement moves", err)
-		}
-	}
-	return ids, nil
 }

@@ -31,46 +31,88 @@ func (s *Set) MakeRoom(ctx context.Context) (Room, error) {
 	if err := s.dropSurplusVectors(ctx, &room); err != nil {
 		return room, err
 	}
-	for _, stage := range pressed {
-		over, err := s.overBytes(ctx)
-		for err == nil && over > 0 {
-			var n int
-			if n, err = s.press(ctx, stage, over, &room); n == 0 {
-				break
-			}
-			if err == nil {
-				over, err = s.overBytes(ctx)
-			}
-		}
-		if err != nil {
-			return room, err
-		}
+	if err := s.pressAll(ctx, 0, &room); err != nil {
+		return room, err
 	}
 	for {
 		over, err := s.overBytes(ctx)
-		if err != nil || over <= 0 {
-			s.full.Store(false)
+		if err != nil {
 			return room, err
 		}
-		retired, err := s.retireOldest(ctx, &room)
+		if over <= 0 {
+			return room, s.setFull(ctx, false)
+		}
+		retired, err := s.retireFor(ctx, over, &room)
 		if err != nil {
 			return room, err
 		}
 		if !retired {
-			s.full.Store(true)
 			s.log.Warn("what is owed in historical databases exceeds budgets.store_bytes", "bytes_over", over)
-			return room, nil
+			return room, s.setFull(ctx, true)
 		}
 	}
 }
 
-// Due reports whether MakeRoom would find something to do, and how many
-// historical databases are beyond their budget.
-func (s *Set) Due(ctx context.Context) (files int, err error) {
+// Trim brings vectors down to their budgets, and the rows of those historical
+// databases that are not to be retired for their number: MakeRoom without the
+// files.
+func (s *Set) Trim(ctx context.Context) (Room, error) {
+	s.making.Lock()
+	defer s.making.Unlock()
+	room := Room{Retired: []string{}}
+	if err := s.dropSurplusVectors(ctx, &room); err != nil {
+		return room, err
+	}
+	leaving, err := s.surplusBytes(ctx)
+	if err != nil {
+		return room, err
+	}
+	return room, s.pressAll(ctx, leaving, &room)
+}
+
+// Surplus is what Trim and MakeRoom would find to do: the historical databases
+// beyond their number, and rows and vectors to be deleted. Of rows that is an
+// estimate, since only the file tells what a deleted one gave back.
+type Surplus struct {
+	Files, Rows, Vectors int
+}
+
+// Surplus changes nothing.
+func (s *Set) Surplus(ctx context.Context) (Surplus, error) {
+	var sur Surplus
+	leaving, err := s.surplusBytes(ctx)
+	if err != nil {
+		return sur, err
+	}
+	over, err := s.overBytes(ctx)
+	if err != nil {
+		return sur, err
+	}
+	over -= leaving
 	err = s.View(ctx, func(v *View) error {
-		return v.active().row(v.ctx, `SELECT max(0, count(*) - ?) FROM history`, []any{s.budgets.HistoryFiles}, &files)
+		_, sur.Files, err = s.surplusFiles(v)
+		if err != nil {
+			return err
+		}
+		vectors, err := s.surplusVectors(ctx, v.active())
+		sur.Vectors = int(vectors)
+		for _, st := range pressed {
+			if over <= 0 || err != nil {
+				return err
+			}
+			var plan []victim
+			if plan, err = v.victims(st, over, s.Now()); st.vectors {
+				sur.Vectors += len(plan)
+			} else {
+				sur.Rows += len(plan)
+			}
+			for _, v := range plan {
+				over -= v.bytes
+			}
+		}
+		return err
 	})
-	return files, fail("read the catalogue", err)
+	return sur, err
 }
 
 // overBytes is by how much historical databases exceed their budget.
@@ -81,176 +123,54 @@ func (s *Set) overBytes(ctx context.Context) (over int64, err error) {
 	return over, fail("read the catalogue", err)
 }
 
-// stage is one kind of thing that goes from historical databases under byte
-// pressure, the oldest file first.
-type stage struct {
-	tier    memd.Tier
-	vectors bool
-	rows    string // condition of the rows that may go
-	old     bool   // only superseded versions
-}
-
-// pressed are the stages in the contract's order (section 4, store_bytes). An
-// archived row that carries a key is owed, superseded or not.
-var pressed = []stage{
-	{tier: memd.Long, rows: `TRUE`, old: true},
-	{tier: memd.Archive, rows: `{t}.memory_key IS NULL`},
-	{tier: memd.Archive, rows: `TRUE`, vectors: true},
-	{tier: memd.Short, rows: `TRUE`, vectors: true},
-	{tier: memd.Short, rows: `TRUE`},
-	{tier: memd.Long, rows: `TRUE`, vectors: true},
-}
-
-// Of one step under byte pressure.
-const (
-	pressedRows  = 400 // rows of one transaction
-	rowOverhead  = 400 // bytes of a row and its index beside its text, roughly
-	indexPerText = 2   // bytes that a byte of text takes with its index, roughly
-)
-
-// press deletes of one stage about as many rows, or vectors, as make need
-// bytes, the least valuable first, and gives the space back. It returns how
-// many.
-func (s *Set) press(ctx context.Context, st stage, need int64, room *Room) (deleted int, err error) {
-	var files []string
-	err = s.Update(ctx, func(tx *Tx) error {
-		deleted, files = 0, nil
-		victims, err := tx.victims(st, need)
+// surplusBytes are those of the historical databases that are to be retired
+// for their number.
+func (s *Set) surplusBytes(ctx context.Context) (sum int64, err error) {
+	err = s.View(ctx, func(v *View) error {
+		files, n, err := s.surplusFiles(v)
 		if err != nil {
 			return err
 		}
-		for _, v := range victims {
-			if err := tx.drop(st, v); err != nil {
-				return err
-			}
-			if !slices.Contains(files, v.part.file) {
-				files = append(files, v.part.file)
-			}
-		}
-		deleted = len(victims)
+		return v.active().row(v.ctx, `SELECT coalesce(sum(bytes), 0) FROM history WHERE file IN (SELECT value FROM json_each(?))`,
+			[]any{jsonList(files[:n])}, &sum)
+	})
+	return sum, fail("read the catalogue", err)
+}
+
+// fullKey notes that what is owed alone exceeds the budget, for the next start.
+const fullKey = "owed_exceeds"
+
+// setFull has new rows refused, or taken again.
+func (s *Set) setFull(ctx context.Context, full bool) error {
+	if s.full.Swap(full) == full {
 		return nil
+	}
+	value := "0"
+	if full {
+		value = "1"
+	}
+	return s.Update(ctx, func(tx *Tx) error { return tx.SetMeta(fullKey, value, s.Now()) })
+}
+
+// wasFull reports whether new rows are refused from the start on: they were
+// when the store was closed, and the budget is no larger now. What was deleted
+// since then by hand is found out by MakeRoom.
+func (s *Set) wasFull(ctx context.Context) (full bool, err error) {
+	err = s.View(ctx, func(v *View) error {
+		return v.active().row(v.ctx, `SELECT EXISTS (SELECT 1 FROM meta WHERE key = ? AND value = '1')
+ AND (SELECT coalesce(sum(bytes), 0) > ? FROM history)`, []any{fullKey, s.budgets.StoreBytes}, &full)
 	})
-	if st.vectors {
-		room.Vectors += deleted
-	} else {
-		room.Rows += deleted
-	}
-	for _, file := range files {
-		if err != nil {
-			return deleted, err
-		}
-		err = s.writer.alone(ctx, func() error {
-			if err := s.writer.ready(ctx); err != nil {
-				return err
-			}
-			_, err := s.writer.settleHistory(context.WithoutCancel(ctx), file)
-			return err
-		})
-	}
-	return deleted, err
+	return full, fail("read meta", err)
 }
 
-// victim is a row that may go.
-type victim struct {
-	part  *part
-	id    string
-	bytes int64
-	value float64
-}
-
-// victims are the least valuable rows of a stage, as many as make need bytes,
-// or one transaction.
-func (tx *Tx) victims(st stage, need int64) ([]victim, error) {
-	size := `{t}.id, ` + valueNow + ` AS value, {t}.memory_key, {t}.namespace, {t}.version, octet_length({t}.summary)
- + coalesce(octet_length({t}.why), 0) + coalesce(octet_length({t}.how_to_apply), 0) + coalesce(octet_length({t}.raw_content), 0)`
-	from := `{t} WHERE ` + st.rows
-	if st.vectors {
-		from = `embedding e JOIN {t} ON {t}.id = e.memory_id WHERE ` + st.rows
-	}
-	limit := 4 * pressedRows
-	if st.old { // which row is a successor's, the file cannot tell
-		limit = noLimit
-	}
-	query := on(st.tier, `SELECT `+size+` FROM `+from+` ORDER BY value, {t}.id LIMIT ?2`)
-	var all []victim
-	err := tx.eachOld(func(p *part, c *conn) error {
-		var here []memd.Memory
-		var found []victim
-		rows, err := c.query(tx.ctx, query, tx.w.set.Now().String(), limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			v, m := victim{part: p}, memd.Memory{Tier: st.tier}
-			if err := rows.Scan(&v.id, &v.value, nullText{&m.MemoryKey}, &m.Namespace, number{&m.Version}, &v.bytes); err != nil {
-				return err
-			}
-			m.ID = v.id
-			here, found = append(here, m), append(found, v)
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		kept := 0
-		for i, v := range found {
-			if kept == pressedRows {
-				break
-			}
-			ok, err := tx.mayGo(p, st, &here[i])
-			if err != nil {
-				return err
-			}
-			if ok {
-				all = append(all, v)
-				kept++
-			}
-		}
+// refused is the answer to a new row where what is owed in historical
+// databases alone exceeds their budget.
+func (s *Set) refused() error {
+	if !s.full.Load() {
 		return nil
-	})
-	slices.SortStableFunc(all, func(a, b victim) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
-	for i := range all {
-		if need -= all[i].bytes*indexPerText + rowOverhead; need <= 0 || i == pressedRows-1 {
-			return all[:i+1], err
-		}
 	}
-	return all, err
-}
-
-// mayGo reports whether a row of a stage stands where it was found and is not
-// owed.
-func (tx *Tx) mayGo(p *part, st stage, m *memd.Memory) (bool, error) {
-	ok, err := tx.found(p, m.ID)
-	if !ok || err != nil || !st.old {
-		return ok, err
-	}
-	h, known, err := tx.Head(m.Namespace, m.MemoryKey)
-	// Without a head nothing tells that the row has a successor.
-	return known && m.Version < h.Version, err
-}
-
-// drop deletes a row or its vector where it stands.
-func (tx *Tx) drop(st stage, v victim) error {
-	if !st.vectors {
-		_, err := tx.Delete(st.tier, v.id)
-		return err
-	}
-	c, err := tx.home(v.id)
-	if err == nil {
-		_, err = c.exec(tx.ctx, `DELETE FROM embedding WHERE memory_id = ?`, v.id)
-	}
-	if err == nil {
-		err = markDue(tx.ctx, c)
-	}
-	return fail("delete a vector", err)
+	return memd.Errorf(memd.CodeBudgetExceeded, "what is owed in historical databases alone exceeds budgets.store_bytes").
+		WithHint("forget what is no longer needed and run `memd groom --light`, or raise budgets.store_bytes")
 }
 
 // dropSurplusVectors deletes vectors beyond their budgets: first of archived
@@ -299,7 +219,7 @@ func (s *Set) surplusVectors(ctx context.Context, c *conn) (int64, error) {
 		each := max(1, bytes/rows)
 		over = max(over, (bytes-s.budgets.EmbeddingBytes+each-1)/each)
 	}
-	return max(0, over), nil
+	return min(rows, max(0, over)), nil
 }
 
 // dropVectors deletes at most one transaction's worth of the vectors of a tier
@@ -314,13 +234,43 @@ func (tx *Tx) dropVectors(t memd.Tier) (int, error) {
 		return 0, err
 	}
 	for _, id := range ids {
-		c, err := tx.home(id)
-		if err == nil {
-			_, err = c.exec(tx.ctx, `DELETE FROM embedding WHERE memory_id = ?`, id)
-		}
-		if err != nil {
-			return 0, fail("delete a vector", err)
+		if _, err := tx.dropVector(id); err != nil {
+			return 0, err
 		}
 	}
 	return len(ids), nil
+}
+
+// dropVector deletes the vector of a row where that stands. See Locate.
+func (tx *Tx) dropVector(id string) (bool, error) {
+	c, err := tx.home(id)
+	if err != nil {
+		return false, err
+	}
+	n, err := c.exec(tx.ctx, `DELETE FROM embedding WHERE memory_id = ?`, id)
+	if err == nil && c != tx.conn {
+		err = markDue(tx.ctx, c)
+	}
+	return n > 0, fail("delete a vector", err)
+}
+
+// settleSome settles those of the named historical databases that have reason
+// to, each in a turn of its own. One that another program holds waits.
+func (s *Set) settleSome(ctx context.Context, files []string) error {
+	for _, file := range slices.Compact(slices.Sorted(slices.Values(files))) {
+		err := s.writer.alone(ctx, func() error {
+			if err := s.writer.ready(ctx); err != nil {
+				return err
+			}
+			_, err := s.writer.settleHistory(context.WithoutCancel(ctx), file)
+			return err
+		})
+		if err != nil && memd.CodeOf(err) != memd.CodeStoreBusy {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

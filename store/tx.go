@@ -41,9 +41,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 // Where what is owed in historical databases alone exceeds their budget, it is
 // refused with budget_exceeded.
 func (tx *Tx) Insert(m *memd.Memory) error {
-	if tx.w.set.full.Load() {
-		return memd.Errorf(memd.CodeBudgetExceeded, "what is owed in historical databases alone exceeds budgets.store_bytes").
-			WithHint("forget what is no longer needed, or raise budgets.store_bytes")
+	if err := tx.w.set.refused(); err != nil {
+		return err
 	}
 	return insert(tx.ctx, tx.conn, m)
 }
@@ -118,8 +117,14 @@ func (tx *Tx) remove(t memd.Tier, id string) (bool, error) {
 
 // Move puts m into its tier in place of its row in tier from; id, vector and
 // place in the outbox stay. A row of a historical database is archived there,
-// and else moves into the active one.
+// and else moves into the active one. But to the archive it is refused as a new
+// row is, see Insert.
 func (tx *Tx) Move(m *memd.Memory, from memd.Tier) error {
+	if m.Tier != memd.Archive {
+		if err := tx.w.set.refused(); err != nil {
+			return err
+		}
+	}
 	p := tx.at[m.ID]
 	if p != nil && m.Tier != memd.Archive {
 		if err := tx.fetchVector(p, m.ID); err != nil {

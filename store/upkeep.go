@@ -20,6 +20,11 @@ type upkeep struct {
 func (u *upkeep) begin(ctx context.Context, s *Set) {
 	ctx, u.stop = context.WithCancel(context.WithoutCancel(ctx))
 	u.done = make(chan struct{})
+	if full, err := s.wasFull(ctx); err != nil {
+		s.log.Error("no room looked for", "error", err)
+	} else {
+		s.full.Store(full)
+	}
 	go func() {
 		defer close(u.done)
 		for {
