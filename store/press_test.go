@@ -153,3 +153,115 @@ func TestPressureByValue(t *testing.T) {
 		t.Errorf("%d of 300 rows went for a fifth of %d bytes, and %d are in use", gone, full, historyBytes(t, dir))
 	}
 }
+
+// Refused for what is owed, new rows are taken again once there is room: at
+// once, and after a restart; until then the store of before it is refused, too.
+func TestFullEnds(t *testing.T) {
+	dir := t.TempDir()
+	s := under(t, dir, nil)
+	head, short := row(memd.Long, 1, filling(1, 200_000)), row(memd.Short, 2, "to be promoted")
+	put(t, s, head)
+	roll(t, s)
+	put(t, s, short)
+	must(t, s.Close())
+	tight := func(b *configs.Budgets) { b.StoreBytes = historyBytes(t, dir) - 100_000 }
+	insert := func(n int) error {
+		return s.Update(ctx, func(tx *store.Tx) error { m := row(memd.Short, 100+n, fmt.Sprint("new ", n)); return tx.Insert(&m) })
+	}
+	s = under(t, dir, tight)
+	makeRoom(t, s)
+	codeIs(t, insert(1), memd.CodeBudgetExceeded)
+	codeIs(t, s.Update(ctx, func(tx *store.Tx) error {
+		m := short
+		m.Tier, m.MemoryKey, m.Version, m.Source = memd.Long, "k", 1, "AGENTS.md"
+		return tx.Move(&m, memd.Short)
+	}), memd.CodeBudgetExceeded)
+	write(t, s, func(tx *store.Tx) error { // what is no new row is taken
+		m, _, err := tx.Get(head.ID)
+		if err != nil {
+			return err
+		}
+		m.Importance = 9
+		if err := tx.UpdateMeta(&m); err != nil {
+			return err
+		}
+		m = short
+		m.Tier = memd.Archive
+		return tx.Move(&m, memd.Short)
+	})
+	must(t, s.Close())
+	s = under(t, dir, tight)
+	codeIs(t, insert(2), memd.CodeBudgetExceeded)
+	must(t, s.Close())
+	s = under(t, dir, nil) // a larger budget
+	must(t, insert(3))
+	must(t, s.Close())
+	s = under(t, dir, tight)
+	makeRoom(t, s)
+	codeIs(t, insert(4), memd.CodeBudgetExceeded)
+	write(t, s, func(tx *store.Tx) error {
+		m, _, err := tx.Get(head.ID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Bury(&m, s.Now()); err != nil {
+			return err
+		}
+		return tx.DropHead(m.Namespace, m.MemoryKey)
+	})
+	makeRoom(t, s)
+	must(t, insert(5))
+}
+
+// A budget smaller than an empty database refuses nothing while nothing is owed.
+func TestLeastStoreBytes(t *testing.T) {
+	s := under(t, "", func(b *configs.Budgets) { b.StoreBytes = 1 })
+	for n := range 3 {
+		put(t, s, row(memd.Short, n, "a short row"), row(memd.Archive, 10+n, "an archived one"))
+		roll(t, s)
+	}
+	put(t, s, row(memd.Short, 20, "one more"))
+	if n := historyBytes(t, s.Dir()); n != 0 {
+		t.Errorf("%d bytes of history are left", n)
+	}
+}
+
+// Beyond their budgets vectors go first from the archive, then from the short
+// tier, then from the long, the least valuable first, and summaries stay.
+func TestVectorBudgets(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		edit               func(*configs.Budgets)
+		archive, short, lg int
+	}{
+		{"rows", func(b *configs.Budgets) { b.EmbeddingRows = 13 }, 0, 3, 10},
+		{"bytes", func(b *configs.Budgets) { b.EmbeddingBytes = 64 * 4 * 7 }, 0, 0, 7},
+		{"none", func(b *configs.Budgets) { b.EmbeddingRows = 0 }, 0, 0, 0},
+		{"room", func(b *configs.Budgets) { b.EmbeddingRows = 24 }, 4, 10, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := under(t, dir, nil)
+			var all []memd.Memory
+			for n := range 30 {
+				m := row([]memd.Tier{memd.Archive, memd.Short, memd.Long}[n%3], n, fmt.Sprint("row ", n))
+				m.Importance = 1 + n/3
+				put(t, s, m)
+				embed(t, s, m.ID, 64)
+				all = append(all, m)
+				if n%10 == 9 {
+					roll(t, s)
+				}
+			}
+			must(t, s.Close())
+			s = under(t, dir, c.edit)
+			makeRoom(t, s)
+			if a, sh, l := vectors(t, s, memd.Archive), vectors(t, s, memd.Short), vectors(t, s, memd.Long); a != c.archive || sh != c.short || l != c.lg {
+				t.Errorf("%d, %d, %d vectors are left of archive, short, long; want %d, %d, %d", a, sh, l, c.archive, c.short, c.lg)
+			}
+			if n := kept(t, s, all); n != 30 {
+				t.Errorf("%d of 30 rows are left", n)
+			}
+		})
+	}
+}

@@ -108,16 +108,18 @@ func gainOf(ctx context.Context, c *conn) (gain int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var kept, sum int64
-	for _, query := range []string{
-		on(memd.Long, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t}`), `SELECT coalesce(sum(octet_length(block)), 0) FROM long_fts_data`,
-		on(memd.Archive, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t}`), `SELECT coalesce(sum(octet_length(block)), 0) FROM archive_fts_data`,
-		`SELECT coalesce(sum(octet_length(vec)), 0) FROM embedding`,
-	} {
-		if err := c.row(ctx, query, nil, &sum); err != nil {
+	var kept int64
+	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
+		var rows, text, index, vectors int64
+		err := c.row(ctx, on(t, `SELECT count(*), coalesce(sum(`+rowBytes+`), 0), (SELECT sum(octet_length(block)) FROM {t}_fts_data),
+ (SELECT coalesce(sum(octet_length(vec)), 0) FROM embedding e CROSS JOIN {t} ON {t}.id = e.memory_id) FROM {t}`),
+			nil, &rows, &text, &index, &vectors)
+		if err != nil {
 			return 0, fail("measure what is owed", err)
 		}
-		kept += sum
+		if rows > 0 {
+			kept += text + index + vectors
+		}
 	}
 	return max(0, bytes-kept), nil
 }
