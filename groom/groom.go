@@ -80,6 +80,9 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 	}
 	report := Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: r.store.Now(), Passes: []Pass{}}
 	for _, p := range passes {
+		if opts.Light && !p.light {
+			continue
+		}
 		began := r.store.Clock()
 		pass, err := p.run(ctx, r.store, opts)
 		if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memd"
+	"memd/configs"
 	"memd/groom"
 	"memd/internal/memtest"
 	"memd/tiers"
@@ -200,6 +201,8 @@ func TestSecondGroomChangesNothing(t *testing.T) {
 func TestDryRunTellsTheTruth(t *testing.T) {
 	h := newHouse(t)
 	furnish(h)
+	h.fill(memd.Archive, 0, 9)
+	h = h.reopened(func(b *configs.Budgets) { b.ArchiveRows = 4 })
 	if err := h.store.FlushAccess(context.Background()); err != nil { // any run writes what is buffered
 		t.Fatal(err)
 	}
@@ -217,7 +220,7 @@ func TestDryRunTellsTheTruth(t *testing.T) {
 		if !reflect.DeepEqual(p, dry.Passes[i]) {
 			t.Errorf("the dry run said %+v, the run did %+v", dry.Passes[i], p)
 		}
-		if p.Changed == 0 {
+		if p.Changed == 0 && p.Name != "retire_history" { // see TestRetireHistory
 			t.Errorf("pass %s had nothing to do: the test shows nothing", p.Name)
 		}
 	}

@@ -36,9 +36,23 @@ func newHouse(t *testing.T) *house {
 // houseUnder is newHouse under budgets that edit changes.
 func houseUnder(t *testing.T, edit func(*configs.Budgets)) *house {
 	t.Helper()
-	dir, clock := t.TempDir(), memtest.NewClock()
+	return houseIn(t, t.TempDir(), memtest.NewClock(), edit)
+}
+
+// houseIn is a house in dir.
+func houseIn(t *testing.T, dir string, clock *memtest.Clock, edit func(*configs.Budgets)) *house {
+	t.Helper()
 	s := memtest.Store(t, dir, clock, edit)
 	return &house{t: t, dir: dir, clock: clock, store: s, tiers: tiers.New(s), runner: groom.New(s, nil)}
+}
+
+// reopened is the same folder under other budgets.
+func (h *house) reopened(edit func(*configs.Budgets)) *house {
+	h.t.Helper()
+	if err := h.store.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	return houseIn(h.t, h.dir, h.clock, edit)
 }
 
 func (h *house) remember(req memd.Remember) memd.Memory {
@@ -155,12 +169,11 @@ func (h *house) shellOn(name, sql string) string {
 	return string(out)
 }
 
-// tables are all rows, index entries and vectors of the model tiers.
-func (h *house) tables() string {
-	h.t.Helper()
-	return h.shell(`SELECT * FROM transient ORDER BY rid; SELECT * FROM short ORDER BY rid;
+// tables selects all rows, index entries and vectors of the model tiers.
+const tables = `SELECT * FROM transient ORDER BY rid; SELECT * FROM short ORDER BY rid;
 SELECT * FROM long ORDER BY rid; SELECT * FROM archive ORDER BY rid; SELECT * FROM embedding ORDER BY memory_id;
 SELECT * FROM outbox ORDER BY memory_id; SELECT * FROM short_fts_data ORDER BY id; SELECT * FROM long_fts_data ORDER BY id;
 SELECT * FROM archive_fts_data ORDER BY id; SELECT * FROM head; SELECT * FROM access_log;
-SELECT * FROM short_reindex; SELECT * FROM long_reindex; SELECT * FROM archive_reindex`)
-}
+SELECT * FROM short_reindex; SELECT * FROM long_reindex; SELECT * FROM archive_reindex`
+
+func (h *house) tables() string { return h.shell(tables) }

@@ -13,14 +13,17 @@ const batch = 500
 
 // pass is one duty of a groom.
 type pass struct {
-	name string
-	run  func(ctx context.Context, s *store.Set, opts Options) (Pass, error)
+	name  string
+	light bool // whether it belongs into every hour
+	run   func(ctx context.Context, s *store.Set, opts Options) (Pass, error)
 }
 
 var passes = [...]pass{
-	{"expire_transient", expire},
-	{"fold_access", fold},
-	{"vacuum", vacuum},
+	{"expire_transient", true, expire},
+	{"enforce_budgets", false, enforce},
+	{"retire_history", true, retire},
+	{"fold_access", true, fold},
+	{"vacuum", true, vacuum},
 }
 
 // expire deletes transient, short and archived rows whose time has come,
@@ -46,6 +49,64 @@ func expire(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
 		}
 		return tx.DropSessions(before)
 	})
+}
+
+// enforce brings rows and vectors down to their budgets, and historical
+// databases to theirs short of retiring one. It is never capped. Under byte
+// pressure planned is an estimate: only the file tells what a deleted row gave
+// back.
+func enforce(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
+	var out Pass
+	rules := tiers.New(s)
+	rows, err := rules.Excess(ctx)
+	if err != nil {
+		return out, err
+	}
+	surplus, err := s.Surplus(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Planned = rows + surplus.Rows + surplus.Vectors
+	if opts.DryRun {
+		out.Changed = out.Planned
+		return out, nil
+	}
+	for n := 1; n > 0 && err == nil; {
+		if err = ctx.Err(); err == nil {
+			n, err = rules.Enforce(ctx)
+			out.Changed += n
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	room, err := s.Trim(ctx)
+	out.Changed += room.Rows + room.Vectors
+	out.Planned = max(out.Planned, out.Changed)
+	return out, err
+}
+
+// retire brings the historical databases down to their budgets, and counts those
+// that are gone. Where a light run found no room otherwise it deletes as enforce
+// does, and counts that as well.
+func retire(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
+	var out Pass
+	surplus, err := s.Surplus(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Planned = surplus.Files
+	if opts.Light { // else enforce has had its turn
+		out.Planned += surplus.Rows + surplus.Vectors
+	}
+	if opts.DryRun {
+		out.Changed = out.Planned
+		return out, nil
+	}
+	room, err := s.MakeRoom(ctx)
+	out.Changed = len(room.Retired) + room.Rows + room.Vectors
+	out.Planned = max(out.Planned, out.Changed)
+	return out, err
 }
 
 // fold adds buffered accesses to access_count and drops those of days gone

@@ -158,6 +158,38 @@ func (v *View) Changes() (string, error) {
 	return mark, fail("read how far writes have come", err)
 }
 
+// Crowded returns, for each namespace that holds more than share rows of tier
+// t, how many more.
+func (tx *Tx) Crowded(t memd.Tier, share int) (map[string]int, error) {
+	more := map[string]int{}
+	err := tx.each(func(p *part, c *conn) error {
+		return c.each(tx.ctx, on(t, `SELECT namespace, count(*) FROM {t} GROUP BY namespace`), nil, func(rows *sql.Rows) error {
+			var namespace string
+			var n int
+			err := rows.Scan(&namespace, &n)
+			more[namespace] += n
+			return err
+		})
+	})
+	for namespace, n := range more {
+		if more[namespace] = n - share; n <= share {
+			delete(more, namespace)
+		}
+	}
+	return more, fail("count rows", err)
+}
+
+// Loose returns how many archived rows carry no key, so that they may go.
+func (tx *Tx) Loose() (total int, err error) {
+	err = tx.each(func(p *part, c *conn) error {
+		var n int
+		err := c.row(tx.ctx, `SELECT count(*) FROM archive WHERE memory_key IS NULL`, nil, &n)
+		total += n
+		return err
+	})
+	return total, fail("count rows", err)
+}
+
 // Settle gives space back and lets nothing deleted linger: it merges the
 // keyword index into one segment, so that the terms of deleted rows leave it
 // (of the active database with merge, of a historical one where anything was

@@ -131,3 +131,46 @@ func TestSharesOfTheArchive(t *testing.T) {
 		}
 	}
 }
+
+// Enforced without a write, lowered budgets and shares are come down to in
+// small steps, and what was said beforehand is what is done; archived rows that
+// carry a key stay, though they are more than the budget.
+func TestEnforce(t *testing.T) {
+	h := newHouse(t, nil)
+	for _, ns := range []string{"agent/a", "project/b", "user"} {
+		h.fill(memd.Short, ns, 0, 200, nil)
+		h.fill(memd.Archive, ns, 200, 260, func(m *memd.Memory) { m.MemoryKey, m.Version = m.ID, 1 })
+	}
+	h.must(second(h.store.Rollover(ctx)))
+	h.fill(memd.Short, "user", 300, 500, nil)
+	h = h.reopened(func(b *configs.Budgets) { b.ShortRows, b.ArchiveRows, b.PerNamespace = 300, 150, 0.5 })
+	said, err := h.Excess(ctx)
+	h.must(err)
+	done := 0
+	for n := 1; n > 0; done += n {
+		short, _ := h.counts()
+		n, err = h.Enforce(ctx)
+		h.must(err)
+		if left, _ := h.counts(); short-left > 50 {
+			t.Fatalf("one step moved %d rows", short-left)
+		}
+	}
+	if got := h.shell(`SELECT (SELECT count(*) FROM archive WHERE memory_key IS NULL)`); got != "0" {
+		t.Errorf("%s rows are archived that should have gone", got)
+	}
+	if short, archive := h.counts(); short != 300 || archive != 180 {
+		t.Errorf("%d short and %d archived rows, want 300 and 180", short, archive)
+	}
+	if said != done {
+		t.Errorf("%d were changed, and %d had been announced", done, said)
+	}
+	for _, ns := range []string{"agent/a", "project/b", "user"} {
+		h.must(h.store.Update(ctx, func(tx *store.Tx) error {
+			n, err := tx.RowsIn(memd.Short, ns)
+			if n > 150 {
+				t.Errorf("%s holds %d short rows, more than its share", ns, n)
+			}
+			return err
+		}))
+	}
+}
