@@ -267,3 +267,29 @@ func (h *house) allTables() string {
 	}
 	return all
 }
+
+// Words that were taken out of a row by hand are in no file after a light
+// groom, in a historical database either.
+func TestEditedWordsAreGone(t *testing.T) {
+	h := newHouse(t)
+	h.fill(memd.Short, 0, 40)
+	m := h.remember(memd.Remember{Summary: "the word quokkazanzibar is secret, 鑫龘麤"})
+	h.roll()
+	h.groom(light)
+	files, err := filepath.Glob(filepath.Join(h.dir, store.HistoryDir, "*.db"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	words := []string{"quokkazanzibar", "kazanzibar", "鑫龘麤"}
+	if len(h.files(words)) != len(words) {
+		t.Fatal("a word is nowhere: the test shows nothing")
+	}
+	if out, err := exec.Command("sqlite3", "-cmd", "PRAGMA secure_delete = ON", files[0],
+		`UPDATE short SET summary = 'nothing to see' WHERE id = '`+m.ID+`'`).CombinedOutput(); err != nil {
+		t.Fatalf("sqlite3: %v: %s", err, out)
+	}
+	h.groom(light)
+	for word, file := range h.files(words) {
+		t.Errorf("%s is still in %s", word, file)
+	}
+}

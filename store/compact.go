@@ -104,12 +104,13 @@ func (s *Set) compact(ctx context.Context, p *part) (f CompactedFile, err error)
 		return skip(err)
 	}
 	path := filepath.Join(s.dir, ActiveName) + compactSuffix
-	err = s.rewriteAlone(ctx, p, c, path)
-	if memd.CodeOf(err) == memd.CodeStoreBusy {
+	if err := s.rewriteAlone(ctx, p, c, path); err != nil {
+		err = fail("rewrite "+p.file, p.failed(err))
+		s.log.Warn("not compacted", "file", p.file, "error", err)
+		if left := removeDatabase(path); left != nil {
+			return f, fail("remove "+path, left)
+		}
 		return skip(err)
-	}
-	if err != nil {
-		return f, errors.Join(fail("compact "+p.file, p.failed(err)), removeDatabase(path))
 	}
 	if c, err = p.own(ctx); err == nil {
 		f.After, err = fileBytes(ctx, c)

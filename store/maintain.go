@@ -146,6 +146,7 @@ func (tx *Tx) Reindex(m *memd.Memory) error {
 		m.ContentHash, seg(m), m.ID)
 	if p := tx.at[m.ID]; p != nil && err == nil {
 		tx.w.added = append(tx.w.added, addedHash{p, m.ContentHash})
+		err = markDue(tx.ctx, c) // the words of before
 	}
 	return fail("index a row anew", err)
 }
@@ -210,21 +211,27 @@ func (s *Set) Settle(ctx context.Context, merge bool) (freed int64, err error) {
 	if err != nil {
 		return freed, err
 	}
-	// One at a time, so that writes get their turn in between.
 	files, err := s.historyFiles(ctx)
 	for _, file := range files {
-		var here int64
-		failed := s.writer.alone(ctx, func() error {
-			if err := s.writer.ready(ctx); err != nil {
-				return err
-			}
-			here, err = s.writer.settleHistory(ctx, file)
-			return err
-		})
+		here, failed := s.settleFile(ctx, file)
 		freed += here
 		if failed != nil && memd.CodeOf(failed) != memd.CodeStoreBusy {
 			err = errors.Join(err, failed)
 		}
+	}
+	return freed, err
+}
+
+// settleFile settles one historical database, if there is reason to, in so many
+// turns of the writer that others need not wait for all of it.
+func (s *Set) settleFile(ctx context.Context, file string) (freed int64, err error) {
+	for more := true; more && err == nil; {
+		err = s.writer.alone(ctx, func() (err error) {
+			if err = s.writer.ready(ctx); err == nil {
+				freed, more, err = s.writer.settleHistory(context.WithoutCancel(ctx), file)
+			}
+			return err
+		})
 	}
 	return freed, err
 }
@@ -300,28 +307,32 @@ ON CONFLICT (key) DO NOTHING`, dueKey)
 	return fail("note what is to be settled", err)
 }
 
-// settleHistory settles one historical database, if there is reason to.
-func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, err error) {
+// settleHistory settles one historical database, if there is reason to, or a
+// part of a large one and says that there is more.
+func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, more bool, err error) {
 	if err := w.settleOwing(ctx); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	p := w.part(file)
 	if p == nil || p.broken() != nil {
-		return 0, nil
+		return 0, false, nil
 	}
 	if err := w.makeReady(ctx, p); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	c, err := p.own(ctx)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	var due bool
 	err = c.row(ctx, `SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)
  OR (SELECT sum(rows) FROM tally) <> coalesce((SELECT cast(value AS INTEGER) FROM meta WHERE key = ?), -1)`,
 		[]any{dueKey, settledKey}, &due)
 	if err != nil || !due {
-		return 0, fail("look into "+file, p.failed(err))
+		return 0, false, fail("look into "+file, p.failed(err))
+	}
+	if more, err := w.mergeSome(ctx, p, c); more || err != nil {
+		return 0, more, err
 	}
 	err = p.alone(ctx, still{w.set}, func(c *conn) error {
 		if err := optimize(ctx, c); err != nil {
@@ -330,12 +341,12 @@ func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, e
 		return noteSettled(ctx, c)
 	})
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if freed, err = w.vacuumHistory(ctx, p); err != nil {
-		return freed, err
+		return freed, false, err
 	}
-	return freed, w.plainly(ctx, func() error {
+	return freed, false, w.plainly(ctx, func() error {
 		if err := untie(ctx, w.conn, p, c); err != nil {
 			return err
 		}
@@ -374,6 +385,39 @@ func (w *writer) makeReady(ctx context.Context, p *part) error {
 	}
 	p.unready = err != nil
 	return err
+}
+
+// mergedPages is how much of a large keyword index is merged in one turn.
+const mergedPages = 500
+
+// mergeSome does a part of what optimize does at once, where a database is so
+// large that it would take long. It reports whether there was anything to do.
+func (w *writer) mergeSome(ctx context.Context, p *part, c *conn) (did bool, err error) {
+	bytes, err := fileBytes(ctx, c)
+	if err != nil || bytes <= denseBytes {
+		return false, p.failed(err)
+	}
+	err = p.alone(ctx, still{w.set}, func(c *conn) error {
+		for _, t := range indexed {
+			var before, after int
+			if err := c.row(ctx, `SELECT total_changes()`, nil, &before); err != nil {
+				return err
+			}
+			// Below zero: towards one segment, from wherever that has come
+			// (sqlite.org/fts5.html, "The 'merge' Command").
+			if _, err := c.exec(ctx, on(t, `INSERT INTO {t}_fts ({t}_fts, rank) VALUES ('merge', ?)`), -mergedPages); err != nil {
+				return fail("merge the keyword index", err)
+			}
+			if err := c.row(ctx, `SELECT total_changes()`, nil, &after); err != nil {
+				return err
+			}
+			if did = after-before >= 2; did {
+				return nil
+			}
+		}
+		return nil
+	})
+	return did, err
 }
 
 // noteSettled notes in a historical database that nothing deleted lingers.

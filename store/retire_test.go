@@ -265,3 +265,29 @@ func TestRetireOnFullDisk(t *testing.T) {
 		t.Errorf("retired %q", room.Retired)
 	}
 }
+
+// A rollover for which the disk has no room is deferred, says why, and is done
+// once there is room.
+func TestRollOnFullDisk(t *testing.T) {
+	s := under(t, "", func(b *configs.Budgets) { b.ActiveBytes = configs.MinActiveBytes })
+	s.SetFreeSpace(1 << 20)
+	fill := func(from int) {
+		for n := from; n < from+60; n++ {
+			put(t, s, row(memd.Short, n, filling(n, 6000)))
+		}
+	}
+	reason := func() (string, int) {
+		st, err := s.Stats(ctx)
+		must(t, err)
+		return st.RolloverReason, len(st.Databases)
+	}
+	fill(0)
+	if why, n := reason(); why != "the disk is nearly full" || n != 1 {
+		t.Errorf("deferred since %q, %d databases", why, n)
+	}
+	s.SetFreeSpace(1 << 40)
+	fill(100)
+	if why, n := reason(); why != "" || n < 2 {
+		t.Errorf("deferred since %q, %d databases", why, n)
+	}
+}

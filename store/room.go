@@ -258,13 +258,7 @@ func (tx *Tx) dropVector(id string) (bool, error) {
 // to, each in a turn of its own. One that another program holds waits.
 func (s *Set) settleSome(ctx context.Context, files []string) error {
 	for _, file := range slices.Compact(slices.Sorted(slices.Values(files))) {
-		err := s.writer.alone(ctx, func() error {
-			if err := s.writer.ready(ctx); err != nil {
-				return err
-			}
-			_, err := s.writer.settleHistory(context.WithoutCancel(ctx), file)
-			return err
-		})
+		_, err := s.settleFile(ctx, file)
 		if err != nil && memd.CodeOf(err) != memd.CodeStoreBusy {
 			return err
 		}
