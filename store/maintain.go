@@ -225,14 +225,15 @@ func (s *Set) Settle(ctx context.Context, merge bool) (freed int64, err error) {
 // settleFile settles one historical database, if there is reason to, in so many
 // turns of the writer that others need not wait for all of it.
 func (s *Set) settleFile(ctx context.Context, file string) (freed int64, err error) {
-	for more := true; more && err == nil; {
+	err = s.gently(ctx, func() (more bool, err error) {
 		err = s.writer.alone(ctx, func() (err error) {
 			if err = s.writer.ready(ctx); err == nil {
 				freed, more, err = s.writer.settleHistory(context.WithoutCancel(ctx), file)
 			}
 			return err
 		})
-	}
+		return more, err
+	})
 	return freed, err
 }
 

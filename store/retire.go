@@ -165,11 +165,15 @@ func (s *Set) retireOne(ctx context.Context, from, to string) error {
 		_, err := tx.conn.exec(tx.ctx, `UPDATE history SET state = 'retiring' WHERE file = ?`, from)
 		return fail("begin a retirement", err)
 	})
-	for moved := 1; err == nil && moved > 0; {
-		reached(ctx, "retire/move")
-		err = s.Update(ctx, func(tx *Tx) (err error) {
-			moved, err = tx.moveOwed(tx.w.part(from), tx.w.part(to))
-			return err
+	if err == nil {
+		err = s.gently(ctx, func() (bool, error) {
+			reached(ctx, "retire/move")
+			moved := 0
+			err := s.Update(ctx, func(tx *Tx) (err error) {
+				moved, err = tx.moveOwed(tx.w.part(from), tx.w.part(to))
+				return err
+			})
+			return moved > 0, err
 		})
 	}
 	if err == nil {

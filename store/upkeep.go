@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 )
 
 // upkeep is the goroutine of what a Set does beside requests: it makes room
@@ -57,5 +58,28 @@ func (u *upkeep) end() {
 	if u.stop != nil {
 		u.stop()
 		<-u.done
+	}
+}
+
+// gently calls turn, one turn of the writer within longer work, until it says
+// that there is no more. Where others write meanwhile it leaves them as much
+// time as each turn took, so that they do not wait for one at every write.
+func (s *Set) gently(ctx context.Context, turn func() (more bool, err error)) error {
+	for {
+		before, began := s.writer.taken.Load(), s.now()
+		more, err := turn()
+		if err != nil || !more {
+			return err
+		}
+		if s.writer.taken.Load()-before < 2 {
+			continue
+		}
+		wait := time.NewTimer(min(s.now().Sub(began), 200*time.Millisecond))
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return ctx.Err()
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"memd"
 )
@@ -44,6 +45,8 @@ type writer struct {
 	added   []addedHash // to be known once those have committed
 	copied  []copied    // rows that also stand elsewhere until those have committed
 	leaving bool        // whether rows leave a historical database
+
+	taken atomic.Int64 // writes taken from the queue so far
 
 	mu     sync.RWMutex // guards closing against sends on queue
 	closed bool
@@ -99,6 +102,7 @@ func (w *writer) run() {
 	group := make([]write, 0, groupLen)
 	for job := range w.queue {
 		group = w.gather(append(group[:0], job))
+		w.taken.Add(int64(len(group)))
 		for len(group) > 0 {
 			n := slices.IndexFunc(group, func(j write) bool { return j.solo != nil })
 			switch n {
