@@ -97,7 +97,16 @@ func WithSteps(ctx context.Context, listen func(step string)) context.Context {
 }
 
 // SetFreeSpace makes every disk have n bytes left.
-func (s *Set) SetFreeSpace(n int64) { s.free = func(string) (int64, error) { return n, nil } }
+func (s *Set) SetFreeSpace(n int64) {
+	// On the writer's goroutine, which may be looking after a write was answered.
+	err := s.writer.alone(context.Background(), func() error {
+		s.free = func(string) (int64, error) { return n, nil }
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+}
 
 // CannotTell makes it impossible to tell who has a file open.
 func (s *Set) CannotTell() {
