@@ -194,7 +194,7 @@ var changing = []struct {
 	{regexp.MustCompile(`--cursor [\w-]+`), "--cursor X"},
 	{regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`), "${1}F"},
 	{regexp.MustCompile(`(active_bytes|store_bytes|agent_memory(?:-TIME)?\.db)( +\d+)+`), "$1 N"},
-	{regexp.MustCompile(`(expire_transient|fold_access|vacuum)( +\d+)( +\d+)( +\d+) +[\d.]+`), "$1$2$3$4 MS"},
+	{regexp.MustCompile(`(expire_transient|enforce_budgets|retire_history|fold_access|vacuum)( +\d+)( +\d+)( +\d+) +[\d.]+`), "$1$2$3$4 MS"},
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
