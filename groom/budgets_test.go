@@ -46,13 +46,6 @@ func (h *house) fill(t memd.Tier, from, to int) {
 	}
 }
 
-func (h *house) roll() {
-	h.t.Helper()
-	if r, err := h.store.Rollover(context.Background()); err != nil || !r.Rolled {
-		h.t.Fatalf("rollover: %+v, %v", r, err)
-	}
-}
-
 // count counts the rows of a tier over all databases.
 func (h *house) count(t memd.Tier) (n int) {
 	h.t.Helper()

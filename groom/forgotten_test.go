@@ -85,8 +85,8 @@ func (h *house) version(n int) memd.Memory {
 	return h.rememberLong(memd.RememberLongTerm{MemoryKey: "k", Summary: fmt.Sprint(bodyText, " ", n), Why: bodyWhy, RawContent: bodyRaw, Source: "AGENTS.md"})
 }
 
-// fill adds rows around, so that pages and index segments are shared.
-func (h *house) fill(name string) {
+// fillOld adds rows around, so that pages and index segments are shared.
+func (h *house) fillOld(name string) {
 	h.t.Helper()
 	for n := range 30 {
 		h.remember(memd.Remember{Summary: fmt.Sprint(name, " neighbour ", n, strings.Repeat(" zebra", n), " whyte quince 鑫字")})
@@ -104,7 +104,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 		{"in a historical database", func(h *house) {
 			m := h.body()
 			h.roll()
-			h.fill("after")
+			h.fillOld("after")
 			h.forget(m.ID)
 		}},
 		{"just before a rollover", func(h *house) {
@@ -120,7 +120,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 			m := h.body()
 			h.roll()
 			h.forget(m.ID)
-			h.fill("next")
+			h.fillOld("next")
 			h.roll()
 		}},
 		{"just before a rollover by copy", func(h *house) {
@@ -147,7 +147,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 			var head memd.Memory
 			for n := range 3 {
 				head = h.version(n)
-				h.fill(fmt.Sprint("file ", n))
+				h.fillOld(fmt.Sprint("file ", n))
 				h.roll()
 			}
 			h.forget(head.ID)
@@ -192,7 +192,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 			m := h.version(1)
 			h.roll()
 			for n := range 2 {
-				h.fill(fmt.Sprint("file ", n))
+				h.fillOld(fmt.Sprint("file ", n))
 				if r := h.roll(); n == 1 && len(r.Retired) != 1 {
 					h.t.Fatalf("nothing was retired: %+v", r)
 				}
@@ -248,7 +248,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := houseUnder(t, func(b *configs.Budgets) { b.HistoryFiles, b.ArchiveRows = 2, 1 })
-			h.fill("before")
+			h.fillOld("before")
 			c.do(h)
 			h.groom(groom.Options{Light: true})
 			for word, file := range h.files(bodyWords) {
@@ -261,7 +261,7 @@ func TestForgottenBytesAreGoneFromEveryDatabase(t *testing.T) {
 // What the test above looks for is to be found while the row is there.
 func TestForgottenWordsAreSeen(t *testing.T) {
 	h := newHouse(t)
-	h.fill("before")
+	h.fillOld("before")
 	h.body()
 	h.version(1)
 	h.roll()

@@ -125,7 +125,7 @@ func (s *Set) compact(ctx context.Context, p *part) (f CompactedFile, err error)
 // rewriteAlone rewrites a historical database at path and puts that in its
 // place. Nobody else can write to it meanwhile: what came between would be lost.
 func (s *Set) rewriteAlone(ctx context.Context, p *part, c *conn, path string) error {
-	if err := p.alone(ctx, &s.views, func(c *conn) error {
+	if err := p.alone(ctx, still{s}, func(c *conn) error {
 		if err := optimize(ctx, c); err != nil {
 			return err
 		}

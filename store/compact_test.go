@@ -18,7 +18,7 @@ func rolledOver(t testing.TB, n, size int) (s *store.Set, path string, rows []me
 	t.Helper()
 	s = under(t, "", func(b *configs.Budgets) { b.ActiveBytes = 100 << 20 })
 	for i := range n {
-		rows = append(rows, row(memd.Short, i, fmt.Sprintf("numbered%dx ", i)+filling(i, size)))
+		rows = append(rows, row(memd.Short, i, fmt.Sprintf("numbered%dx ", i)+textOf(i, size)))
 	}
 	put(t, s, rows...)
 	r := roll(t, s)

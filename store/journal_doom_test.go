@@ -92,7 +92,7 @@ func TestReadTorn(t *testing.T) {
 	aged(t, dir)
 	want := liveIn(truth(t, dir))
 	s := memtest.Store(t, dir, nil, nil)
-	must(t, makeRoom(ctx, s))
+	must(t, makingRoom(ctx, s))
 	tear(t, historyFiles(t, dir)[0])
 	if got := served(t, s); got != want {
 		t.Errorf("it serves\n%s\nwant\n%s", got, want)

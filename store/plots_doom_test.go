@@ -44,7 +44,7 @@ func plots() map[string]plot {
 		"upsert":   {act: changing(2, succeeded)},
 		"rollover": {act: rollover},
 		"copy":     {act: rollover, held: true},
-		"retire":   {act: makeRoom, opening: true, budgets: few},
+		"retire":   {act: makingRoom, opening: true, budgets: few},
 		"compact": {act: func(ctx context.Context, s *store.Set) error {
 			_, err := s.Compact(ctx)
 			return err
@@ -55,7 +55,7 @@ func plots() map[string]plot {
 		}},
 		"migrate":     {act: settled, opening: true, prepare: alone(outdate)},
 		"migrate-old": {act: settled, opening: true, prepare: outdateOldest},
-		"open":        {act: makeRoom, opening: true},
+		"open":        {act: makingRoom, opening: true},
 	}
 }
 
@@ -64,7 +64,7 @@ func settled(ctx context.Context, s *store.Set) error {
 	return err
 }
 
-func makeRoom(ctx context.Context, s *store.Set) error {
+func makingRoom(ctx context.Context, s *store.Set) error {
 	_, err := s.MakeRoom(ctx)
 	return err
 }
@@ -250,7 +250,7 @@ func intact(t testing.TB, dir string, budgets func(*configs.Budgets)) string {
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	must(t, makeRoom(ctx, s))
+	must(t, makingRoom(ctx, s))
 	healthy(t, s)
 	live := served(t, s)
 	must(t, s.Close())

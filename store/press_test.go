@@ -28,13 +28,13 @@ func newPressure(t *testing.T) *pressure {
 	next := func() int { id++; return id }
 	for range 2 {
 		for range 12 {
-			first := row(memd.Long, next(), filling(id, 6000))
+			first := row(memd.Long, next(), textOf(id, 6000))
 			put(t, s, first)
 			p.old = append(p.old, first)
-			head := supersede(t, s, first, 2, next(), filling(id, 3000))
-			keyed := row(memd.Archive, next(), filling(id, 3000))
+			head := supersede(t, s, first, 2, next(), textOf(id, 3000))
+			keyed := row(memd.Archive, next(), textOf(id, 3000))
 			keyed.MemoryKey, keyed.Version = fmt.Sprint("cold-", id), 1
-			loose, short := row(memd.Archive, next(), filling(id, 6000)), row(memd.Short, next(), filling(id, 6000))
+			loose, short := row(memd.Archive, next(), textOf(id, 6000)), row(memd.Short, next(), textOf(id, 6000))
 			put(t, s, keyed, loose, short)
 			for _, m := range []memd.Memory{head, keyed, short} {
 				embed(t, s, m.ID, 2000)
@@ -112,7 +112,7 @@ func TestPressureByValue(t *testing.T) {
 		var rows []memd.Memory
 		for n := range 100 {
 			id := file*100 + n
-			m := row(memd.Short, id, filling(id, 1500))
+			m := row(memd.Short, id, textOf(id, 1500))
 			m.Importance, m.AccessCount = 1+(id*7)%10, (id*13)%4
 			days := (id * 31) % 50
 			m.WrittenAt = memd.At(clock.Now().Add(-time.Duration(days) * 24 * time.Hour))
@@ -159,7 +159,7 @@ func TestPressureByValue(t *testing.T) {
 func TestFullEnds(t *testing.T) {
 	dir := t.TempDir()
 	s := under(t, dir, nil)
-	head, short := row(memd.Long, 1, filling(1, 200_000)), row(memd.Short, 2, "to be promoted")
+	head, short := row(memd.Long, 1, textOf(1, 200_000)), row(memd.Short, 2, "to be promoted")
 	put(t, s, head)
 	roll(t, s)
 	put(t, s, short)

@@ -275,7 +275,7 @@ func TestRollOnFullDisk(t *testing.T) {
 	s.SetFreeSpace(1 << 20)
 	fill := func(from int) {
 		for n := from; n < from+60; n++ {
-			put(t, s, row(memd.Short, n, filling(n, 6000)))
+			put(t, s, row(memd.Short, n, textOf(n, 6000)))
 		}
 	}
 	reason := func() (string, int) {

@@ -29,8 +29,8 @@ func makeRoom(t testing.TB, s *store.Set) store.Room {
 	return room
 }
 
-// filling is text of about n bytes, no two alike.
-func filling(seed, n int) string {
+// textOf is text of about n bytes, no two alike.
+func textOf(seed, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
 		fmt.Fprintf(&b, "w%dx%d ", seed, i*7919%10007)
@@ -100,7 +100,7 @@ func historyBytes(t testing.TB, dir string) (n int64) {
 func TestArchivedKeyIsOwed(t *testing.T) {
 	dir := t.TempDir()
 	s := under(t, dir, nil)
-	cold := row(memd.Archive, 1, filling(1, 20_000))
+	cold := row(memd.Archive, 1, textOf(1, 20_000))
 	cold.MemoryKey, cold.Version = "trap", 1
 	put(t, s, cold)
 	next := supersede(t, s, cold, 2, 2, "the trap's next version")
