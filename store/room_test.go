@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -51,7 +52,7 @@ func supersede(t testing.TB, s *store.Set, m memd.Memory, version, id int, summa
 func embed(t testing.TB, s *store.Set, id string, dim int) {
 	t.Helper()
 	write(t, s, func(tx *store.Tx) error {
-		return tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec) VALUES (?, 'm', ?, zeroblob(4 * ?))`, id, dim, dim)
+		return tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec) VALUES (?, 'm', ?, ?)`, id, dim, bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, dim))
 	})
 }
 
