@@ -4,10 +4,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // words adds what a table of words knows of text.
 func (c *cutter) words(text string) {
+	text = norm.NFKC.String(text) // what is a letter, and of which script, shows only then
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
