@@ -17,6 +17,10 @@ const (
 	rounds      = 30 // of the power iteration
 )
 
+// removed is the share of the common component that is taken off. All of it, as
+// the paper has it, costs questions in everyday words more than it gives others.
+const removed = 0.7
+
 // A table smaller than this has no component taken off: its sample would say
 // more of these words than of the language.
 const (
@@ -39,6 +43,7 @@ func (c *conversion) weigh(ranks []uint32, n int) error {
 		return err
 	}
 	c.component = principal(sample, c.w.dim)
+	scale(c.component, math.Sqrt(removed))
 	return nil
 }
 

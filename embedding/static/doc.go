@@ -2,8 +2,8 @@
 // without a server, without cgo, and in a few microseconds a text.
 //
 // [Convert] makes a table of a model's files, once; [Open] maps it into memory.
-// A text's vector is the weighted mean of its words' vectors, less the
-// direction that all texts share, at unit length (Arora, Liang and Ma, A Simple
+// A text's vector is the weighted mean of its words' vectors, less most
+// of the direction that all texts share, at unit length (Arora, Liang and Ma, A Simple
 // but Tough-to-Beat Baseline for Sentence Embeddings, 2017). Tables made of a
 // model2vec folder cut texts as its tokenizer does and take the plain mean, for
 // those models hold their weights in the vectors.
@@ -27,7 +27,7 @@
 //	36  zero      28 bytes
 //	64  sha256    32 bytes of the whole file, with zeros in its own place
 //	96  vectors   rows x dim i8
-//	    component dim x f32       the direction to remove, of unit length or zero
+//	    component dim x f32       removed from a text's vector v: c times (c · v)
 //	    directory buckets+1 x u32 where a bucket's entries start in the entries
 //	    entries   each: length u8, row u32, factor f32, of Unigram score f32,
 //	              then the word's bytes; sorted by bucket

@@ -86,8 +86,7 @@ func (t *Table) Words() int { return t.words }
 // Size returns the bytes of the file.
 func (t *Table) Size() int64 { return t.size }
 
-// Embed makes the vectors. A text has none when the table knows no word of it,
-// or when what it knows says no more than every text does. The only errors are
+// Embed makes the vectors. A text has none when the table knows no word of it. The only errors are
 // those of ctx, and of a closed table.
 func (t *Table) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	t.mu.RLock()
@@ -131,10 +130,8 @@ func (c *cutter) vector(text string) []float32 {
 	if c.sum == nil {
 		return nil
 	}
-	before := length(c.sum)
 	removeComponent(c.sum, c.component)
-	// What is left of a text of stop words alone is rounding, not meaning.
-	if embedding.Check(c.sum, len(c.sum)) != nil || length(c.sum) < 1e-3*before {
+	if embedding.Check(c.sum, len(c.sum)) != nil {
 		return nil
 	}
 	embedding.Unit(c.sum)
@@ -149,11 +146,12 @@ func (c *cutter) add(e entry) {
 	c.addTo(c.sum, e)
 }
 
-// removeComponent takes off v what lies along the unit vector u.
-func removeComponent(v, u []float32) {
-	along := float32(dot(v, u))
+// removeComponent takes off v what lies along c, or the share of it that is the
+// square of c's length.
+func removeComponent(v, c []float32) {
+	along := float32(dot(v, c))
 	for i := range v {
-		v[i] -= along * u[i]
+		v[i] -= along * c[i]
 	}
 }
 
