@@ -10,8 +10,8 @@ import (
 	"memd/embedding"
 )
 
-// enough is how many single texts a server may refuse, none having been
-// embedded, before it is the request that is at fault and not the texts.
+// enough is how many texts are rejected, or have vectors of another length, and
+// none is embedded, before it may be the request that is at fault and not they.
 const enough = 3
 
 // input is a text to be sent.
@@ -46,7 +46,7 @@ func (b *batch) fill(texts []string, start int) int {
 			continue
 		}
 		text, n := head(text)
-		if len(b.inputs) == batchTexts || len(b.inputs) > 0 && chars+n > batchChars {
+		if len(b.inputs) == batchTexts || chars+n > batchChars {
 			return start + i
 		}
 		b.inputs = append(b.inputs, input{start + i, text})
@@ -89,15 +89,25 @@ func (b *batch) run(ctx context.Context, inputs []input) error {
 		return b.run(ctx, inputs[half:])
 	case ok:
 		b.rejected++
-		if b.rejected >= enough && b.embedded == 0 {
-			return &embedding.Fault{Err: rejected}
-		}
 		b.refused = append(b.refused, refusal{inputs[0].index, rejected})
+		if b.rejected == enough && b.embedded == 0 {
+			return b.tryOther(ctx)
+		}
 		return nil
 	case err != nil:
 		return err
 	}
 	return b.take(inputs, vectors)
+}
+
+// tryOther asks for a text that no server chokes on: where that is rejected too,
+// the model or another setting is what the server does not like.
+func (b *batch) tryOther(ctx context.Context) error {
+	_, err := b.client.ask(ctx, []string{"text"})
+	if rejected, ok := errors.AsType[*rejection](err); ok {
+		return &embedding.Fault{Err: rejected}
+	}
+	return err
 }
 
 // take keeps the usable vectors. Where every one of several has the wrong

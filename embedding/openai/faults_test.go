@@ -251,6 +251,25 @@ func TestRejectedTexts(t *testing.T) {
 	}
 }
 
+// Bad texts at the front do not pass for a bad setting.
+func TestRejectedFirst(t *testing.T) {
+	s := newStub(t, func(w http.ResponseWriter, n int, asked request) {
+		if slices.Contains(asked.Input, private) {
+			failing(w, 400)
+			return
+		}
+		good(w, n, asked)
+	})
+	texts := []string{private, private, private, private, private, private, "good", "fine"}
+	vectors, err := s.client().Embed(t.Context(), texts)
+	refused, ok := errors.AsType[*embedding.Refused](err)
+	if !ok || len(vectors) != 8 || len(refused.Texts) != 6 {
+		t.Fatalf("%d vectors, error %v", len(vectors), err)
+	}
+	is(t, vectors[6], "good")
+	is(t, vectors[7], "fine")
+}
+
 // A server that rejects everything is not asked once for each text.
 func TestAllRejected(t *testing.T) {
 	s := newStub(t, func(w http.ResponseWriter, _ int, _ request) { failing(w, 400) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -106,10 +107,10 @@ func failing(w http.ResponseWriter, status int) {
 	fmt.Fprintf(w, `{"error":"key %s, text %s"}`, secret, private)
 }
 
-// is checks that v points where good's vector of text does.
+// is checks that v is of unit length and points where good's vector of text does.
 func is(t *testing.T, v []float32, text string) {
 	t.Helper()
-	if len(v) != 2 || v[1] == 0 || int(v[0]/v[1]+0.5) != len(text) {
+	if len(v) != 2 || v[1] == 0 || math.Abs(float64(v[0]*v[0]+v[1]*v[1])-1) > 1e-4 || int(v[0]/v[1]+0.5) != len(text) {
 		t.Errorf("%v is not the vector of the text of %d bytes", v, len(text))
 	}
 }

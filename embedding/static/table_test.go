@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	_, found := axes(t, "make", "test", "all", "test-all", "don't", "won", "user", "name", "get", "http", "server", "u.s.", "café", "résumé", "straße", "2026",
-		"🚀", "修", "复", "重启", "误杀", "重", "ひらがな", "api", "GB", "cross-country", "σοφος", "İstanbul", "watch")
+		"🚀", "修", "复", "重启", "误杀", "重", "ひらがな", "api", "GB", "cross-country", "σοφος", "İstanbul", "watch", "\u1e96", "t", "clock")
 	for _, c := range []struct{ text, want string }{
 		{"", ""},
 		{"nothing known", ""},
@@ -45,6 +45,8 @@ func TestWords(t *testing.T) {
 		{"don't", "don't"},
 		{"Don’t", "don't"},
 		{"user's", "user"},
+		{"o'clock", "clock"},
+		{"H\u0331 \u1e96", "\u1e96"},
 		{"won't", "won"},
 		{"getUserName", "user name get"},
 		{"HTTPServer", "http server"},
@@ -254,5 +256,50 @@ func TestClose(t *testing.T) {
 	running.Wait()
 	if table.Model() == "" || table.Dim() != 2 {
 		t.Error("a closed table does not know its model")
+	}
+}
+
+// A table whose checksum is right may still hold nonsense.
+func TestCrafted(t *testing.T) {
+	table, _ := axes(t, "one", "two", "three", "four")
+	v := table.view
+	s := v.sections()
+	nan := []byte{0, 0, 0xc0, 0x7f}
+	for name, c := range map[string]struct {
+		at   int64
+		with []byte
+	}{
+		"no dimension":           {12, []byte{0, 0, 0, 0}},
+		"a vast dimension":       {12, []byte{0xff, 0xff, 0xff, 0xff}},
+		"more rows":              {16, []byte{5, 0, 0, 0}},
+		"vast rows":              {16, []byte{0xff, 0xff, 0x7f, 0}},
+		"fewer words":            {20, []byte{3, 0, 0, 0}},
+		"no buckets":             {24, []byte{0, 0, 0, 0}},
+		"another size of words":  {28, []byte{1, 0, 0, 0}},
+		"an unknown cut":         {32, []byte{byte(cuts)}},
+		"pieces of no length":    {32, []byte{byte(cutWordPiece), 0, 0}},
+		"unknown flags":          {33, []byte{0x80}},
+		"a long run":             {34, []byte{maxRun + 1}},
+		"no name":                {35, []byte{0}},
+		"something reserved":     {40, []byte{1}},
+		"component not finite":   {s.component, nan},
+		"directory not at 0":     {s.directory, []byte{1}},
+		"directory beyond":       {s.directory + 4, []byte{0xff, 0xff, 0xff, 0x7f}},
+		"directory back":         {s.directory + 4, []byte{0xff, 0xff, 0xff, 0xff}},
+		"directory ends early":   {s.directory + 4*int64(v.buckets), []byte{0}},
+		"an empty word":          {s.entries, []byte{0}},
+		"a word beyond":          {s.entries, []byte{0xff}},
+		"a row beyond":           {s.entries + 1, []byte{4}},
+		"a vast row":             {s.entries + 1, []byte{0xff, 0xff, 0xff, 0xff}},
+		"factor not finite":      {s.entries + 5, nan},
+		"a name that is no text": {s.name, []byte{0xff}},
+	} {
+		b := fileOf(t, table)
+		copy(b[c.at:], c.with)
+		sum := sumOf(b)
+		copy(b[sumAt:], sum[:])
+		if _, err := parse(b); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

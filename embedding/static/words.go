@@ -51,9 +51,6 @@ func wordEnd(text string, i int) int {
 		case letter:
 			end = i
 		case joiner:
-			if i-size > end { // two in a row
-				return end
-			}
 		default:
 			return end
 		}
