@@ -194,7 +194,7 @@ func TestHostileUnigram(t *testing.T) {
 
 // A character without a piece costs more than any piece.
 func TestUnigramUnknown(t *testing.T) {
-	tokenizer := strings.NewReplacer(`["▁ab",`, `["▁ab",-14],["x",`, `["b",`, `["b",-1],["y",`).Replace(unigramJSON("<unk>", "▁ab", "b"))
+	tokenizer := strings.NewReplacer(`["▁ab",`, `["▁ab",-25],["x",`, `["b",`, `["b",-1],["y",`).Replace(unigramJSON("<unk>", "▁ab", "b"))
 	pieces := []string{"<unk>", "▁ab", "x", "b", "y"}
 	table := converted(t, folder(t, tokenizer, tensorsOf(t, map[string][][]float32{"embeddings": identity(5)})))
 	if got := along(t, table, pieces, "ab"); got != "▁ab" {
