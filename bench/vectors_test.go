@@ -1,3 +1,5 @@
+//go:build !memd_cgo
+
 package bench
 
 import (
@@ -10,7 +12,7 @@ import (
 	"testing"
 
 	"memd/embedding"
-	_ "memd/store" // registers SQLite with sqlite-vec
+	_ "memd/store" // registers SQLite with sqlite-vec; the second build does so only once a store is open
 )
 
 // The bytes that package embedding makes of vectors are those of sqlite-vec,
