@@ -52,6 +52,7 @@ type Breakdown struct {
 	Keyword    float64 `json:"keyword"`    // weight of the query terms the text holds
 	Metadata   float64 `json:"metadata"`   // weight of those its key, tags, kind, source or owner hold
 	Vector     float64 `json:"vector"`     //
+	Neighbour  float64 `json:"neighbour"`  // lent by rows of its session that match
 	Importance float64 `json:"importance"` // the tilts: at most a fifth of relevance together
 	Recency    float64 `json:"recency"`    //
 	Access     float64 `json:"access"`     //
@@ -60,7 +61,7 @@ type Breakdown struct {
 
 // Sum adds the terms in their fixed order.
 func (b Breakdown) Sum() float64 {
-	return b.Authority + b.Stale + b.Keyword + b.Metadata + b.Vector +
+	return b.Authority + b.Stale + b.Keyword + b.Metadata + b.Vector + b.Neighbour +
 		b.Importance + b.Recency + b.Access + b.Source
 }
 

@@ -29,6 +29,10 @@ CREATE TABLE gone (
   PRIMARY KEY (memory_id, file)
 ) STRICT, WITHOUT ROWID;
 
+-- The rows of a session in their order, which lend each other relevance.
+CREATE INDEX short_session ON short (namespace, session_id, id) WHERE session_id IS NOT NULL;
+CREATE INDEX archive_session ON archive (namespace, session_id, id) WHERE session_id IS NOT NULL;
+
 CREATE INDEX head_file ON head (file) WHERE file IS NOT NULL;
 
 -- Each budget in force with its use over all databases; null where the use is

@@ -78,6 +78,7 @@ func (e *Engine) touch(p *plan, ids []string) {
 type plan struct {
 	query    memd.Query
 	terms    []terms.Term
+	clauses  [][]int // the terms of each sentence, of a query of several
 	caller   memd.Caller
 	scope    store.Scope
 	filter   store.Filter
@@ -111,7 +112,7 @@ func (e *Engine) plan(c memd.Caller, q memd.Query) (*plan, error) {
 	}
 	now := e.store.Now()
 	p := &plan{
-		query: q, terms: terms.Query(q.Query, maxTerms), caller: c,
+		query: q, terms: termsOf(q.Query), caller: c,
 		scope: store.Scope{Namespaces: names, Access: c.Held(q.Access), Now: now},
 		tiers: map[memd.Tier]bool{}, limit: memd.DefaultRecallLimit, touch: q.Touch == nil || *q.Touch,
 		now: now, hour: memd.At(now.Truncate(time.Hour)), key: e.store.CursorKey(),
@@ -126,6 +127,7 @@ func (e *Engine) plan(c memd.Caller, q memd.Query) (*plan, error) {
 			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "max_chars", "max_chars must be at least 1")
 		}
 	}
+	p.clauses = clausesOf(q.Query, p.terms)
 	if err := p.filters(q); err != nil {
 		return nil, err
 	}

@@ -10,15 +10,17 @@ import (
 
 // The constants of the order (contract section 6). A score is a band of
 // authority plus a relevance from 0 to (weightKeyword + weightLabels) x
-// (1 + tiltMax), so that one number sorts the list: bands lie further apart
-// than any relevance reaches. The 60
-// pairs of pairs_test.go decide them; docs/adr/0003-recall-order.md says how.
+// (1 + tiltMax + lendNext + lendSession), so that one number sorts the list:
+// bands lie further apart than any relevance reaches. The 60 pairs of
+// pairs_test.go and the sets of bench decide them; docs/adr/0003-recall-order.md
+// says how.
 const (
-	bandLong    = 12 // a long row over the floor
-	bandShort   = 8  // a short row, and a long row under the floor
-	bandSession = 4  // a note of the caller's own session
-	bandArchive = 2  // asked for
-	staleSinks  = -2 // a stale row sinks below the fresh ones of its band
+	bandLong      = 24 // a long row over the floor
+	bandShort     = 18 // a short row, and a long row under the floor
+	bandSession   = 12 // a note of the caller's own session
+	bandArchive   = 6  // asked for
+	bandNeighbour = 0  // matches nothing itself: below every own match
+	staleSinks    = -3 // a stale row sinks below the fresh ones of its band
 
 	weightKeyword = 1.0 // a query term in summary, why or how_to_apply
 	weightLabels  = 0.3 // a query term in key, tags, kind, source or owner
@@ -33,6 +35,32 @@ const (
 	// partWeighs is the share of its weight that a part of an identifier keeps
 	// (sig and 47 of E_SIG_47) where an identifier of the query occurs whole.
 	partWeighs = 0.2
+
+	// charWeighs is the share that one character of a longer run keeps, whose
+	// bigrams say more; stopWeighs that of a stop word, which also finds no row
+	// by itself and is taken to stand in every second row.
+	charWeighs = 0.5
+	charsFrom  = 8 // characters of a query from which on they count at all
+	stopWeighs = 0.2
+
+	// clauseWeighs is how far a query of several sentences counts by the one
+	// that a row answers best; clauseLeast is the share of the query's weight
+	// that a sentence counts for at least, so that an aside decides nothing.
+	clauseWeighs = 0.5
+	clauseLeast  = 0.25
+
+	// passageWeighs is how far a long row counts by its best passage of
+	// passageChars code points, a third of them in scripts without spaces:
+	// about 60 words.
+	passageWeighs = 0.7
+	passageChars  = 240
+
+	// What a row borrows of the relevance of its session: of the best of the
+	// rows next to it, or half as much of those beyond, and of the session's
+	// best row.
+	lendNext    = 0.4
+	lendBeyond  = 0.2
+	lendSession = 0.2
 
 	// BM25 (Robertson and Zaragoza 2009): saturation and length.
 	saturation = 1.2
@@ -54,6 +82,9 @@ const (
 	maxVisited  = 200000  // index entries, after which commoner terms find no more rows
 	maxScored   = 1000    // candidates of a tier that are read and scored: the depth of a recall
 	maxExamined = 10000   // rows of a tier looked at to say what filters removed
+	maxLenders  = 200     // rows of a tier, the most relevant, that lend and borrow
+	maxLent     = 50      // of these, the ones whose neighbours enter unmatched
+	maxClauses  = 16      // sentences of a query; one with more counts as a whole
 	maxCorpus   = 1 << 40 // rows; more is a forged cursor
 )
 

@@ -15,33 +15,36 @@ type scored struct {
 	memory  memd.Memory
 	parts   memd.Breakdown
 	score   float64
-	over    bool // over the match floor
+	own     float64 // relevance by its own terms, without the tilt
+	over    bool    // over the match floor
 	matched []memd.Match
 }
 
-// score weighs one row; ok is false when it holds none of the query's terms.
+// score weighs one row; ok is false when it holds none of the query's terms,
+// or stop words alone beside others.
 func (w *weighed) score(m *memd.Memory, b configs.Budgets, hour memd.Time) (s *scored, ok bool) {
-	text := make([]int, len(w.terms))
+	n := len(w.terms)
+	text, labels := make([]int, n), make([]int, n)
 	w.counter.Count(m.Summary, text)
 	w.counter.Count(m.Why, text)
 	w.counter.Count(m.HowToApply, text)
-	labels := make([]int, len(w.terms))
 	w.counter.Count(labelText(m), labels)
 
-	chars := float64(utf8.RuneCountInString(m.Summary))
-	norm := saturation * (1 - lengthBias + lengthBias*chars/max(w.avgChars, 1))
-	var keyword, metadata, held float64
-	rare := false
+	var metadata, held float64
+	inText, rare := false, false
 	for i, weight := range w.weight { // in query order: float sums depend on it
 		switch {
-		case weight == 0, text[i] == 0 && labels[i] == 0:
+		case text[i] == 0 && labels[i] == 0:
+			continue
+		case !w.says[i]:
 			continue
 		case w.corpus.DF[i] == 0 && m.Tier != memd.Transient: // written since the first page
+			text[i], labels[i] = 0, 0
 			continue
 		}
 		held += weight
 		rare = rare || w.rare[i]
-		keyword += weight * float64(text[i]) / (float64(text[i]) + norm)
+		inText = inText || text[i] > 0
 		if labels[i] > 0 {
 			metadata += weight
 		}
@@ -54,11 +57,13 @@ func (w *weighed) score(m *memd.Memory, b configs.Budgets, hour memd.Time) (s *s
 	tiers.Present(&s.memory, b, hour)
 	s.parts = memd.Breakdown{
 		Authority: band(m.Tier, s.over),
-		Keyword:   weightKeyword * keyword / mass,
-		Metadata:  weightLabels * metadata / mass,
+		Keyword:   weightKeyword * w.keyword(m, text, mass+w.stopMass),
+		Metadata:  weightLabels * metadata / (mass + w.stopMass),
 	}
-	if keyword > 0 {
+	if inText {
 		s.matched = append(s.matched, memd.MatchKeyword)
+	} else {
+		s.parts.Keyword = 0
 	}
 	if metadata > 0 {
 		s.matched = append(s.matched, memd.MatchMetadata)
@@ -66,13 +71,59 @@ func (w *weighed) score(m *memd.Memory, b configs.Budgets, hour memd.Time) (s *s
 	if s.memory.Stale {
 		s.parts.Stale = staleSinks
 	}
-	tilt := tiltMax * (s.parts.Keyword + s.parts.Metadata)
+	s.own = s.parts.Keyword + s.parts.Metadata
+	tilt := tiltMax * s.own
 	s.parts.Importance = tilt * tiltImportance * float64(m.Importance-1) / 9
 	s.parts.Recency = tilt * tiltRecency * recency(m, hour)
 	s.parts.Access = tilt * tiltAccess * familiarity(m)
 	s.parts.Source = tilt * tiltSource * sourceQuality(m)
 	s.score = s.parts.Sum()
 	return s, true
+}
+
+// keyword is how much of a query a row's text answers, from 0 to 1: as a
+// whole, and where it is long by its best passage.
+func (w *weighed) keyword(m *memd.Memory, tf []int, mass float64) float64 {
+	chars := utf8.RuneCountInString(m.Summary)
+	whole := w.answers(tf, chars, mass)
+	best := 0.0
+	for passage := range passages(m.Summary, chars) {
+		here := make([]int, len(tf))
+		w.counter.Count(passage, here)
+		for i := range here {
+			here[i] = min(here[i], tf[i]) // what does not count in the row counts in no part of it
+		}
+		best = max(best, w.answers(here, utf8.RuneCountInString(passage), mass))
+	}
+	return max(whole, (1-passageWeighs)*whole+passageWeighs*best)
+}
+
+// answers is how much of a query a text of so many code points answers: the
+// weight of the terms in it, by BM25's saturation and length, over that of all.
+// A query of several sentences counts in part by the one answered best.
+func (w *weighed) answers(tf []int, chars int, mass float64) float64 {
+	norm := saturation * (1 - lengthBias + lengthBias*float64(chars)/max(w.avgChars, 1))
+	share := func(i int) float64 { return w.weight[i] * float64(tf[i]) / (float64(tf[i]) + norm) }
+	var sum float64
+	for i := range tf {
+		sum += share(i)
+	}
+	whole := sum / mass
+	if len(w.clauses) == 0 {
+		return whole
+	}
+	best := 0.0
+	for _, clause := range w.clauses {
+		var sum, of float64
+		for _, i := range clause {
+			sum += share(i)
+			if !w.says[i] || w.corpus.DF[i] > 0 {
+				of += w.weight[i]
+			}
+		}
+		best = max(best, sum/max(of, clauseLeast*mass))
+	}
+	return (1-clauseWeighs)*whole + clauseWeighs*best
 }
 
 // labelText is what the metadata leg reads, as the index does.

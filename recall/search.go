@@ -34,6 +34,9 @@ func (e *Engine) search(v *store.View, p *plan) (*ranking, error) {
 			r.rows = append(r.rows, s)
 		}
 	}
+	if err := e.lend(v, p, r); err != nil {
+		return nil, err
+	}
 	if err := e.addNotes(v, p, r); err != nil {
 		return nil, err
 	}
@@ -47,11 +50,11 @@ func (p *plan) find(v *store.View, r *ranking) ([]memd.Memory, error) {
 		var err error
 		if p.corpus, err = survey(v, p.terms); err != nil {
 			p.corpus = &corpus{DF: make([]int, len(p.terms))}
-			r.terms = weigh(p.terms, p.corpus)
+			r.terms = weigh(p.terms, p.clauses, p.corpus)
 			return nil, err
 		}
 	}
-	r.terms = weigh(p.terms, p.corpus)
+	r.terms = weigh(p.terms, p.clauses, p.corpus)
 	return p.gather(v, r.terms)
 }
 

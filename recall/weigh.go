@@ -67,11 +67,14 @@ func (c *corpus) fits(n int) bool {
 type weighed struct {
 	terms    []terms.Term
 	corpus   *corpus
-	weight   []float64 // by term; 0 for a term that says nothing
+	weight   []float64 // by term
+	says     []bool    // whether a term makes a match: not a stop word beside others
 	rare     []bool    // held by fewer than floorRare of the rows
 	carriers []int     // places of the terms that occur and carry weight, rarest first
-	mass     float64   // weight of the carriers: what relevance is a share of
-	noteMass float64   // weight of all terms: the corpus does not count notes
+	mass     float64   // weight of the carriers: what the floor is a share of
+	noteMass float64   // weight of all terms that say something: the corpus does not count notes
+	stopMass float64   // weight of stop words beside others: relevance is a share of it too
+	clauses  [][]int   // places of the terms of each sentence, of a query of several
 	avgChars float64   // code points of a summary
 	counter  *terms.Counter
 }
@@ -79,26 +82,33 @@ type weighed struct {
 // weigh gives a query's terms their weights. The parts of an identifier weigh little where an
 // identifier of the query occurs whole: rows that share a number with it are
 // not about it.
-func weigh(query []terms.Term, c *corpus) *weighed {
+func weigh(query []terms.Term, clauses [][]int, c *corpus) *weighed {
 	n := len(query)
 	w := &weighed{
 		terms: query, corpus: c, weight: make([]float64, n), rare: make([]bool, n),
+		clauses:  clauses,
 		avgChars: float64(c.Chars) / float64(max(c.Rows, 1)), counter: terms.NewCounter(query),
 	}
 	whole := false
 	for i, t := range query {
 		whole = whole || t.Whole && c.DF[i] > 0
 	}
-	for i, says := range carries(query) {
+	w.says = carries(query)
+	for i, says := range w.says {
 		if !says {
+			w.weight[i] = stopWeighs * idf(c.Rows, c.Rows/2)
+			w.stopMass += w.weight[i]
 			continue
 		}
 		df, part := c.DF[i], query[i].Part && whole
 		w.weight[i] = idf(c.Rows, df)
-		if part {
+		switch {
+		case part:
 			w.weight[i] *= partWeighs
+		case query[i].Char:
+			w.weight[i] *= charWeighs
 		}
-		w.rare[i] = !part && c.Rows >= floorRareFrom && float64(df) < floorRare*float64(c.Rows)
+		w.rare[i] = !part && !query[i].Char && c.Rows >= floorRareFrom && float64(df) < floorRare*float64(c.Rows)
 		w.noteMass += w.weight[i]
 		if df > 0 {
 			w.mass += w.weight[i]

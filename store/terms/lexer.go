@@ -13,7 +13,7 @@ type role uint8
 const (
 	inRaw   role = 1 << iota // FTS5 makes it of the raw text itself; all others are seg tokens
 	reading                  // belongs to the normalised reading of the text, so a query may ask for it
-	docOnly                  // a character of a longer run, which a query asks for by its bigrams
+	inRun                    // one character of a longer run, which also has bigrams
 	whole                    // an identifier kept whole
 	part                     // a part of an identifier
 )
@@ -176,10 +176,10 @@ type run struct {
 func (g *run) add(l *lexer, r rune) {
 	if g.n > 0 {
 		if g.n == 1 {
-			g.emit(l, docOnly, g.last)
+			g.emit(l, inRun, g.last)
 		}
 		g.emit(l, 0, g.last, r)
-		g.emit(l, docOnly, r)
+		g.emit(l, inRun, r)
 	}
 	g.last = r
 	g.n++

@@ -8,12 +8,12 @@ import (
 
 // Query splits a query into its distinct terms, in order of first appearance,
 // and at most limit of them. Where there are more, stop words go first, then
-// parts of identifiers that stand whole beside them, then the shortest terms,
-// which are likely the commonest. Any bytes are data; an empty result means
+// parts of identifiers that stand whole beside them and characters of longer
+// runs, then the shortest terms, which are likely the commonest. Any bytes are data; an empty result means
 // that nothing in them can be searched for.
 //
-// A run of an unspaced script yields its bigrams, or its only character. A
-// part of one letter is left to the whole.
+// A run of an unspaced script yields its bigrams and its characters. A part of
+// one letter is left to the whole.
 func Query(text string, limit int) []Term {
 	if limit <= 0 {
 		return nil
@@ -22,25 +22,26 @@ func Query(text string, limit int) []Term {
 	index := map[string]int{} // by Text
 	var buf []byte
 	l := lexer{emit: func(token []byte, r role) {
-		if r&reading == 0 || r&docOnly != 0 || len(token) > maxWord ||
+		if r&reading == 0 || len(token) > maxWord ||
 			r&(part|whole) == part && utf8.RuneCount(token) == 1 {
 			return
 		}
 		buf = append(buf[:0], token...)
 		buf = stem(buf)
-		stop, isPart := isStop(token), r&part != 0
+		stop, isPart, isChar := isStop(token), r&part != 0, r&inRun != 0
 		i, seen := index[string(buf)]
 		if !seen {
 			text := string(buf)
 			index[text] = len(terms)
 			terms = append(terms, Term{
 				Text: text, Match: `"` + string(token) + `"`,
-				Stop: stop, Whole: r&whole != 0, Part: isPart,
+				Stop: stop, Whole: r&whole != 0, Part: isPart, Char: isChar,
 			})
 			return
 		}
 		t := &terms[i]
 		t.Stop, t.Whole, t.Part = t.Stop && stop, t.Whole || r&whole != 0, t.Part && isPart
+		t.Char = t.Char && isChar
 	}}
 	l.scan(text)
 	return cut(terms, limit)
@@ -77,7 +78,7 @@ func commonness(t Term) int {
 		return 3
 	case t.Whole:
 		return 0
-	case t.Part:
+	case t.Part, t.Char:
 		return 2
 	}
 	return 1

@@ -37,6 +37,7 @@ type Term struct {
 	Stop  bool   // a stop word, English or Chinese; every occurrence in the query is
 	Whole bool   // an identifier kept whole: E_SIG_47, test-all, src/api/x.go, GB/s
 	Part  bool   // occurs in the query only as a part of an identifier
+	Char  bool   // occurs in the query only as one character of a longer run of an unspaced script
 }
 
 const (

@@ -69,6 +69,9 @@ func show(terms []Term) string {
 		if t.Part {
 			s += "."
 		}
+		if t.Char {
+			s += "'"
+		}
 		out = append(out, s)
 	}
 	return strings.Join(out, " ")
@@ -87,11 +90,12 @@ func TestQuery(t *testing.T) {
 		{"deploying deploys DEPLOYED", 32, "deploi"},
 		{"don't", 32, "don! t!"},
 		{"迁", 32, "迁"},
-		{"迁移", 32, "迁移"},
-		{"数据库的迁移是什么", 32, "数据 据库 库的! 的迁! 迁移 移是! 是什! 什么!"},
-		{"目的", 32, "目的"},
+		{"迁移", 32, "迁' 迁移 移'"},
+		{"数据库的迁移是什么", 32, "数' 数据 据' 据库 库' 库的! 的!' 的迁! 迁' 迁移 移' 移是! 是!' 是什! 什' 什么! 么!'"},
+		{"目的", 32, "目' 目的 的!'"},
+		{"目 目的", 32, "目 目的 的!'"},
 		{"的", 32, "的!"},
-		{"修复watchdog", 32, "修复 watchdog"},
+		{"修复watchdog", 32, "修' 修复 复' watchdog"},
 		{"ＷＡＴＣＨＤＯＧ", 32, "watchdog"},
 		{"E_SIG_47", 32, "sig. 47. esig47*"},
 		{"test-all", 32, "test. all!. testal*"},
@@ -132,7 +136,7 @@ func TestCounter(t *testing.T) {
 	tf := make([]int, len(query))
 	counter.Count("Deploy, deploys and deploying: run test-all, then testAll. 迁移 数据迁移了 C++ c", tf)
 	counter.Count("deploy", tf)
-	want := map[string]int{"deploi": 4, "test": 2, "all": 2, "testal": 2, "迁移": 2, "cplusplu": 1}
+	want := map[string]int{"deploi": 4, "test": 2, "all": 2, "testal": 2, "迁移": 2, "迁": 2, "移": 2, "cplusplu": 1}
 	for i, term := range query {
 		if tf[i] != want[term.Text] {
 			t.Errorf("%s: %d, want %d", term.Text, tf[i], want[term.Text])
