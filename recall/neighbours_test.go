@@ -16,11 +16,11 @@ func saidIn(session string) mod { return func(m *memd.Memory) { m.SessionID = se
 func TestNeighboursLend(t *testing.T) {
 	h := newHouse(t)
 	put := h.put(
-		short("we talked about the weather", saidIn("a")),                   // 0: two before
-		short("the kumquat harvest came up", saidIn("a")),                   // 1: lends
-		short("it was said to fail this year", saidIn("a")),                 // 2: next to it
-		short("frost in the orchard, said the neighbour", saidIn("a")),      // 3
-		short("a kumquat on its own", saidIn("b")),                          // 4: another session
+		short("we talked about the weather", saidIn("a")),                    // 0: two before
+		short("the kumquat harvest came up", saidIn("a")),                    // 1: lends
+		short("it was said to fail this year", saidIn("a")),                  // 2: next to it
+		short("frost in the orchard, said the neighbour", saidIn("a")),       // 3
+		short("a kumquat on its own", saidIn("b")),                           // 4: another session
 		short("it was said to fail that year", saidIn("b"), in("project/x")), // 5: another namespace
 	)
 	answer := h.recall(memd.Query{Query: "kumquat", Limit: ptr(100), Explain: true})
