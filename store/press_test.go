@@ -16,9 +16,8 @@ import (
 // pressure is a store with two historical databases that hold some of
 // everything, and what of it is left.
 type pressure struct {
-	dir                        string
-	old, loose, short, owed    []memd.Memory
-	vecArchive, vecShort, vecL int
+	dir                     string
+	old, loose, short, owed []memd.Memory
 }
 
 func newPressure(t *testing.T) *pressure {
