@@ -83,6 +83,9 @@ func scope() store.Scope {
 func match(query string) string {
 	var parts []string
 	for _, term := range terms.Query(query, 32) {
+		if term.Char { // which find nothing in a query so short
+			continue
+		}
 		parts = append(parts, term.Match)
 	}
 	return strings.Join(parts, " OR ")
