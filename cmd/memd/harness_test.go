@@ -199,7 +199,9 @@ func (d *daemon) wait() int {
 	select {
 	case <-d.done:
 	case <-time.After(patience):
-		d.box.t.Fatal("the daemon does not end")
+		d.signal(syscall.SIGQUIT) // which has it tell where it stands
+		<-d.done
+		d.box.t.Fatalf("the daemon does not end: %s", d.log.String())
 	}
 	return d.cmd.ProcessState.ExitCode()
 }
