@@ -37,21 +37,25 @@ func (s *Set) copyOut(ctx context.Context, p *part) error {
 			return err
 		}
 		reached(ctx, "rollover/copied")
-		s.views.Lock()
+		if err := s.empty(ctx, p); err != nil {
+			return err
+		}
+		s.views.Lock() // for the commit alone
 		held = true
-		return s.empty(ctx, p)
+		return nil
 	})
+	if err == nil {
+		s.history = append([]*part{p}, s.history...)
+	}
 	if held {
-		defer s.views.Unlock()
+		s.views.Unlock()
 	}
 	if err != nil {
 		return errors.Join(err, removeDatabase(filepath.Join(s.dir, ActiveName)+copySuffix), p.close(), s.dropFile(ctx, p))
 	}
+	// The next rows take the place of those; what is left of it the light groom
+	// gives back.
 	reached(ctx, "rollover/emptied")
-	s.history = append([]*part{p}, s.history...)
-	if _, err := settle(ctx, w.conn, false); err != nil {
-		s.log.Warn("space of a rolled over database not given back yet", "error", err)
-	}
 	return nil
 }
 
@@ -71,7 +75,7 @@ func (s *Set) copyAs(ctx context.Context, p *part) error {
 	if err != nil {
 		return fail("open a historical database", err)
 	}
-	if err := errors.Join(shed(ctx, c), c.close()); err != nil {
+	if err := errors.Join(shed(ctx, c, nil), c.close()); err != nil {
 		return fail("thin a historical database out", err)
 	}
 	if err := syncFile(path); err != nil {

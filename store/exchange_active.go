@@ -22,6 +22,21 @@ func (s *Set) rename(ctx context.Context, p *part) error {
 		return errors.Join(err, removeDatabase(path+nextSuffix))
 	}
 	reached(ctx, "rollover/prepared")
+	if err := s.exchange(ctx, path, p); err != nil {
+		return err
+	}
+	// Done by the next light groom, should it fail now: nothing reads what it sheds.
+	err := p.makeReady(ctx, s.writer.conn, still{s})
+	if p.unready = err != nil; p.unready {
+		s.log.Warn("historical database not ready yet", "file", p.file, "error", err)
+	}
+	reached(ctx, "rollover/shed")
+	return nil
+}
+
+// exchange puts the next database in the place of the active one, which gets the
+// name of p, while readers stand aside.
+func (s *Set) exchange(ctx context.Context, path string, p *part) error {
 	s.views.Lock()
 	defer s.views.Unlock()
 	if err := s.leaveLog(ctx, path); err != nil {
@@ -125,11 +140,6 @@ func (s *Set) swap(ctx context.Context, path string, p *part) error {
 		return err
 	}
 	s.history = append([]*part{p}, s.history...)
-	// Done by the next start, should it fail now: nothing reads what it sheds.
-	if err := p.makeReady(ctx, s.writer.conn); err != nil {
-		s.log.Warn("historical database not ready yet", "file", p.file, "error", err)
-	}
-	reached(ctx, "rollover/shed")
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"memd"
 	"memd/internal/atomicfile"
@@ -35,7 +36,7 @@ func (s *Set) openHistory(ctx context.Context) error {
 	s.history = nil
 	for _, p := range listed {
 		reached(ctx, "recover/file")
-		if err := p.makeReady(ctx, s.writer.conn); err != nil {
+		if err := p.makeReady(ctx, s.writer.conn, nil); err != nil {
 			s.log.Error("historical database not available", "file", p.file, "error", err)
 			p.unready = true
 		}
@@ -158,8 +159,8 @@ func (s *Set) dropFile(ctx context.Context, p *part) error {
 
 // makeReady looks into a historical database and brings it up to this release.
 // What is no database of memd is set aside for good, and not touched; any
-// other error may pass.
-func (p *part) makeReady(ctx context.Context, active *conn) error {
+// other error may pass. lock is as in shed.
+func (p *part) makeReady(ctx context.Context, active *conn, lock sync.Locker) error {
 	if err := inspect(ctx, p.path); err != nil {
 		if lasting(err) {
 			p.mu.Lock()
@@ -180,7 +181,7 @@ func (p *part) makeReady(ctx context.Context, active *conn) error {
 		err = migrate(ctx, c, historyPragmas)
 	}
 	if err == nil {
-		err = shed(ctx, c)
+		err = shed(ctx, c, lock)
 	}
 	if err == nil && exists(p.path+"-journal") {
 		err = clearJournal(ctx, c)
@@ -206,8 +207,9 @@ func clearJournal(ctx context.Context, c *conn) error {
 const shedKey = "sealed"
 
 // shed rids a database that has become historical of what lives on in the
-// active one.
-func shed(ctx context.Context, c *conn) error {
+// active one. It commits under lock: no View may be at work then. It is nil where
+// there is none, or the caller holds it.
+func shed(ctx context.Context, c *conn, lock sync.Locker) error {
 	var done bool
 	if err := c.row(ctx, `SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)`, []any{shedKey}, &done); done || err != nil {
 		return err
@@ -227,6 +229,10 @@ func shed(ctx context.Context, c *conn) error {
 		// Terms of rows that were deleted before may linger in its index.
 		if err := markDue(ctx, c); err != nil {
 			return err
+		}
+		if lock != nil {
+			lock.Lock()
+			defer lock.Unlock()
 		}
 		_, err := c.exec(ctx, "COMMIT")
 		return err

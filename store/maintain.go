@@ -382,7 +382,7 @@ func (w *writer) makeReady(ctx context.Context, p *part) error {
 	defer w.set.views.Unlock()
 	err := p.close()
 	if err == nil {
-		err = p.makeReady(ctx, w.conn)
+		err = p.makeReady(ctx, w.conn, nil)
 	}
 	p.unready = err != nil
 	return err
