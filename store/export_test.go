@@ -131,3 +131,8 @@ func (s *Set) Impatient(ctx context.Context) error {
 		return nil
 	})
 }
+
+// MoveOwed moves some of what is owed in one historical database into another.
+func (tx *Tx) MoveOwed(from, to string) (int, error) {
+	return tx.moveOwed(tx.w.part(from), tx.w.part(to))
+}

@@ -131,17 +131,25 @@ func (tx *Tx) moveOne(from, to *part, own, into *conn, t memd.Tier, id string) (
 	return bytes, tx.leave(from, t, id)
 }
 
-// moveGraves moves tombstones.
+// moveGraves moves tombstones: it deletes them only in a step in which each
+// stands in the other file already, as nothing tells which of two files of a
+// group commits first.
 func (tx *Tx) moveGraves(from *part, own, into *conn) (int, error) {
 	graves, err := readGraves(tx.ctx, own)
 	if err != nil || len(graves) == 0 {
 		return 0, fail("read what was forgotten", err)
 	}
+	var copied int64
 	for _, g := range graves {
-		if _, err := into.exec(tx.ctx, `INSERT OR IGNORE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
-VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at); err != nil {
+		n, err := into.exec(tx.ctx, `INSERT OR IGNORE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
+VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at)
+		if err != nil {
 			return 0, fail("move a tombstone", err)
 		}
+		copied += n
+	}
+	if copied > 0 {
+		return int(copied), nil
 	}
 	c, err := tx.change(from)
 	if err != nil {
@@ -204,6 +212,9 @@ func (s *Set) untangleTwo(ctx context.Context, from, to *part) error {
 		reached(ctx, "recover/untangle")
 		if err := p.alone(ctx, nil, func(c *conn) error { return deleteGone(ctx, c, rows) }); err != nil {
 			return err
+		}
+		for _, g := range rows { // what stays is the row
+			delete(s.ghosts, ghost{g.id, to.file})
 		}
 	}
 	return nil
