@@ -101,12 +101,24 @@ func (tx *Tx) change(p *part) (*conn, error) {
 }
 
 // leave takes a row of tier t out of a historical database, once the active
-// one has committed.
+// one has committed. Its ghosts leave with it: a start that finds but one of
+// them would take it for the row.
 func (tx *Tx) leave(p *part, t memd.Tier, id string) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO gone (memory_id, file, tier) VALUES (?, ?, ?)`, id, p.file, string(t))
+	left := map[string]memd.Tier{p.file: t}
+	for g, tier := range tx.w.set.ghosts {
+		if g.id == id && !slices.ContainsFunc(tx.w.copied, func(c copied) bool { return c.id == id && c.part.file == g.file }) {
+			left[g.file] = tier
+		}
+	}
 	delete(tx.at, id)
 	tx.w.leaving = true
-	return fail("take a row out of "+p.file, err)
+	for file, t := range left {
+		_, err := tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO gone (memory_id, file, tier) VALUES (?, ?, ?)`, id, file, string(t))
+		if err != nil {
+			return fail("take a row out of "+file, err)
+		}
+	}
+	return nil
 }
 
 // Locate prepares a write of rows that were listed before: it looks up which

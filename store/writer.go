@@ -263,6 +263,7 @@ func (w *writer) guarded(ctx context.Context, job write) (failed, fatal error) {
 	}
 	tx := w.tx(ctx)
 	tx.guarded = true
+	copied := len(w.copied)
 	failed = call(job.fn, tx)
 	conns := []*conn{w.conn}
 	for _, p := range tx.marked {
@@ -277,6 +278,7 @@ func (w *writer) guarded(ctx context.Context, job write) (failed, fatal error) {
 				return failed, err
 			}
 		}
+		w.copied = w.copied[:copied]
 	}
 	for _, c := range conns {
 		if _, err := c.exec(ctx, "RELEASE job"); err != nil {
