@@ -82,6 +82,9 @@ func (tx *Tx) UpdateMeta(m *memd.Memory) error {
 		tags, owner := jsonList(m.Tags), orNull(m.Owner)
 		_, err = c.exec(tx.ctx, on(m.Tier, updateIndexed), tags, owner, seg(m), m.ID, tags, owner)
 	}
+	if p := tx.at[m.ID]; p != nil {
+		tx.w.added = append(tx.w.added, addedHash{p, m.ContentHash})
+	}
 	return fail("update a "+string(m.Tier)+" row", err)
 }
 
