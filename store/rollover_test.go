@@ -95,3 +95,26 @@ func TestOutboxOfHistory(t *testing.T) {
 		t.Errorf("in the outbox: %q", got)
 	}
 }
+
+// What a rollover could not take out of the historical database, since another
+// program held that, the light groom does.
+func TestShedLater(t *testing.T) {
+	s, err := open(t.TempDir())
+	must(t, err)
+	defer s.Close()
+	put(t, s, row(memd.Short, 1, "common row"), row(memd.Transient, 2, "note of a session"))
+	release := func() {}
+	defer func() { release() }()
+	_, err = s.Rollover(store.WithSteps(ctx, func(reached string) {
+		if reached == "rollover/placed" {
+			release = lockedBy(t, historyFiles(t, s.Dir())[0], `BEGIN EXCLUSIVE;`)
+		}
+	}))
+	must(t, err)
+	release()
+	_, err = s.Settle(ctx, false)
+	must(t, err)
+	if n := shellOn(t, historyFiles(t, s.Dir())[0], `SELECT count(*) FROM transient`); n != "0" {
+		t.Errorf("%s notes are left in the historical database", n)
+	}
+}
