@@ -40,6 +40,9 @@ func (s *Set) exchange(ctx context.Context, path string, p *part) error {
 	s.views.Lock()
 	defer s.views.Unlock()
 	if err := s.leaveLog(ctx, path); err != nil {
+		if s.active == nil {
+			s.lost = err
+		}
 		return errors.Join(err, removeDatabase(path+nextSuffix))
 	}
 	reached(ctx, "rollover/unlogged")
@@ -77,8 +80,9 @@ func (s *Set) leaveLog(ctx context.Context, path string) error {
 		err = errors.Join(err, reset)
 	}
 	readers, failed := openActive(ctx, path)
-	if failed != nil {
-		s.lost = failed
+	if failed != nil { // no writing without reading
+		failed = errors.Join(failed, c.close())
+		s.writer.conn = nil
 	}
 	s.active = readers
 	return errors.Join(err, failed)

@@ -127,18 +127,22 @@ func (s *Set) openFiles(ctx context.Context, path string) (err error) {
 }
 
 // openActive opens the writing and the reading connections to the active
-// database.
+// database, all of them or none.
 func (s *Set) openActive(ctx context.Context, path string) error {
 	c, err := openWriter(ctx, path)
 	if err != nil {
 		return fail("open the database "+path, err)
 	}
-	s.writer.conn = c
-	if s.writer.files, err = identifyFiles(path); err != nil {
-		return fail("look at the database file", err)
+	files, err := identifyFiles(path)
+	if err != nil {
+		return errors.Join(fail("look at the database file", err), c.close())
 	}
-	s.active, err = openActive(ctx, path)
-	return fail("open the database for reading", err)
+	readers, err := openActive(ctx, path)
+	if err != nil {
+		return errors.Join(fail("open the database for reading", err), c.close())
+	}
+	s.writer.conn, s.writer.files, s.active = c, files, readers
+	return nil
 }
 
 // closeFiles closes every connection. Nothing may be at work.
