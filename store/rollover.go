@@ -186,7 +186,7 @@ func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
 	p := newPart(s.dir, file, stateSealed)
 	reached(ctx, "rollover/begin")
 	err = s.rename(ctx, p)
-	if errors.Is(err, errOpenElsewhere) && insist || errors.Is(err, errUntold) {
+	if s.active != nil && (errors.Is(err, errOpenElsewhere) && insist || errors.Is(err, errUntold)) {
 		if err = s.room(s.dir, 2*used+2<<20); err == nil {
 			err = s.copyOut(ctx, p)
 		}
