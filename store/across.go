@@ -302,6 +302,7 @@ type addedHash struct {
 // settleGone deletes the rows that have left historical databases from their
 // files. No View may be at work, and no transaction open.
 func (w *writer) settleGone(ctx context.Context) error {
+	w.set.owing.Store(true) // until it is known better, however this ends
 	left := map[string][]goneRow{}
 	err := w.conn.each(ctx, `SELECT file, tier, memory_id FROM gone ORDER BY file, memory_id`, nil, func(rows *sql.Rows) error {
 		var file string

@@ -175,3 +175,42 @@ func TestGhostsOfFailedStep(t *testing.T) {
 	finds(t, s, memd.Archive, "keyed", keyed)
 	healthy(t, s)
 }
+
+// A start that can note nothing of what it deleted still serves no row that was
+// forgotten, from a file that it could not delete it from.
+func TestGoneAtStart(t *testing.T) {
+	dir := t.TempDir()
+	s, err := open(dir)
+	must(t, err)
+	rows := []memd.Memory{row(memd.Short, 1, "common row 1"), row(memd.Short, 2, "common row 2")}
+	for _, m := range rows {
+		put(t, s, m)
+		roll(t, s)
+	}
+	files := historyFiles(t, dir)
+	held := []func(){lockedBy(t, files[0], `BEGIN; SELECT count(*) FROM short;`), lockedBy(t, files[1], `BEGIN; SELECT count(*) FROM short;`)}
+	write(t, s, func(tx *store.Tx) error {
+		for _, m := range rows {
+			if _, _, err := tx.Get(m.ID); err != nil {
+				return err
+			}
+			if err := tx.Bury(&m, s.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, s.Close())
+	held[1]()
+	release := func() {}
+	again, err := store.Open(store.WithSteps(ctx, func(reached string) {
+		if reached == "across/deleted" {
+			release = lockingShell(t, dir, `BEGIN IMMEDIATE;`)
+		}
+	}), store.Options{Dir: dir, Budgets: configs.DefaultBudgets(), Now: memtest.NewClock().Now})
+	release()
+	must(t, err)
+	defer again.Close()
+	finds(t, again, memd.Short, "common")
+	held[0]()
+}
