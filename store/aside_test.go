@@ -40,6 +40,35 @@ func unavailable(t testing.TB, s *store.Set) (names []string) {
 	return names
 }
 
+// An active database of no bytes knows nothing of the historical ones, as one
+// that is missing: nothing is made anew in its place.
+func TestOpenBesideHistoryWithoutActive(t *testing.T) {
+	for name, harm := range map[string]func(path string) error{
+		"missing": os.Remove,
+		"empty":   func(path string) error { return os.Truncate(path, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s, _ := rolled(t, dir)
+			must(t, s.Close())
+			path := filepath.Join(dir, store.ActiveName)
+			must(t, harm(path))
+			before := listing(t, dir)
+			s, err := open(dir)
+			if err == nil {
+				must(t, s.Close())
+			}
+			codeIs(t, err, memd.CodeStoreFailed)
+			if !strings.Contains(err.Error(), path+" is "+name) {
+				t.Errorf("error %q does not say that %s is %s", err, path, name)
+			}
+			if after := listing(t, dir); after != before {
+				t.Errorf("changed on disk:\n%s\nnow\n%s", before, after)
+			}
+		})
+	}
+}
+
 // listing is every file below dir with its bytes and the time of its last change.
 func listing(t testing.TB, dir string) string {
 	t.Helper()

@@ -90,7 +90,8 @@ func glance(ctx context.Context, path string) error {
 		return err
 	}
 	defer c.close()
-	return identifyBy(ctx, c, path)
+	_, err = identifyBy(ctx, c, path)
+	return err
 }
 
 // whyNot says why the file at path cannot be read.

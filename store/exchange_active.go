@@ -362,9 +362,13 @@ func refuseWithout(dir string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail("look into the history folder", err)
 	}
+	path, state := filepath.Join(dir, ActiveName), "missing"
+	if exists(path) {
+		state = "empty"
+	}
 	for _, e := range entries {
 		if historyForm.MatchString(HistoryDir + "/" + e.Name()) {
-			return memd.Errorf(memd.CodeStoreFailed, "%s is missing, and %s holds databases that it knew", filepath.Join(dir, ActiveName), HistoryDir).
+			return memd.Errorf(memd.CodeStoreFailed, "%s is %s, and %s holds databases that it knew", path, state, HistoryDir).
 				WithHint("bring it back from a backup with `memd restore`, or move %s away to begin anew", filepath.Join(dir, HistoryDir))
 		}
 	}

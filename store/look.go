@@ -38,7 +38,7 @@ func inspect(ctx context.Context, path string) error {
 		return foreign(path, err)
 	}
 	defer c.close()
-	if err := identifyBy(ctx, c, path); err != nil {
+	if _, err := identifyBy(ctx, c, path); err != nil {
 		return err
 	}
 	version, err := schemaVersion(ctx, c)

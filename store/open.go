@@ -43,55 +43,56 @@ func makePrivate(path string) error {
 }
 
 // identify looks at what is in the file before anything is written to it. A
-// missing or empty file is a database to be made.
-func identify(ctx context.Context, path string) error {
-	info, err := os.Stat(path)
+// missing or empty file is a database to be made. A link is refused: a rollover
+// would move it into history in place of the file.
+func identify(ctx context.Context, path string) (unmade bool, err error) {
+	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return true, nil
 	case err != nil:
-		return fail("look at the database "+path, err)
+		return false, fail("look at the database "+path, err)
 	case !info.Mode().IsRegular():
-		return memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", path).
+		return false, memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", path).
 			WithHint("choose another data directory with --dir")
 	case info.Size() == 0 && !exists(path+"-wal"):
-		return nil
+		return true, nil
 	}
 	playBack(ctx, path)
 	c, err := connect(ctx, path, "ro", readerPragmas)
 	if err != nil {
-		return foreign(path, err)
+		return false, foreign(path, err)
 	}
 	defer c.close()
 	return identifyBy(ctx, c, path)
 }
 
 // identifyBy is identify of a file that is open.
-func identifyBy(ctx context.Context, c *conn, path string) error {
+func identifyBy(ctx context.Context, c *conn, path string) (unmade bool, err error) {
 	var id int64
 	if err := c.row(ctx, `PRAGMA application_id`, nil, &id); err != nil {
-		return foreign(path, err)
+		return false, foreign(path, err)
 	}
 	var tables int
 	if err := c.row(ctx, `SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'`, nil, &tables); err != nil {
-		return foreign(path, err)
+		return false, foreign(path, err)
 	}
 	if tables == 0 && (id == 0 || id == applicationID) {
-		return nil // killed before its first migration
+		return true, nil // killed before its first migration
 	}
 	version, err := schemaVersion(ctx, c)
 	if err != nil {
-		return foreign(path, err)
+		return false, foreign(path, err)
 	}
 	switch {
 	case version == 0 || id != applicationID:
-		return memd.Errorf(memd.CodeStoreFailed, "%s is a SQLite database of another program", path).
+		return false, memd.Errorf(memd.CodeStoreFailed, "%s is a SQLite database of another program", path).
 			WithHint("choose another data directory with --dir; the file was not touched")
 	case version > migrations.Latest:
-		return memd.Errorf(memd.CodeStoreFailed, "%s has schema %d, newer than this memd's %d", path, version, migrations.Latest).
+		return false, memd.Errorf(memd.CodeStoreFailed, "%s has schema %d, newer than this memd's %d", path, version, migrations.Latest).
 			WithHint("start the memd release that wrote it; the file was not touched")
 	}
-	return nil
+	return false, nil
 }
 
 // playBack has SQLite undo the commit to a database of memd in whose middle a

@@ -137,6 +137,22 @@ func TestOpenDirectoryInPlace(t *testing.T) {
 	}
 }
 
+// A link would be what a rollover moves into history, where none is read.
+func TestOpenLinkInPlace(t *testing.T) {
+	target, dir := memdFile(t, ""), t.TempDir()
+	before := digest(t, target)
+	path := filepath.Join(dir, store.ActiveName)
+	must(t, os.Symlink(target, path))
+	_, err := open(dir)
+	codeIs(t, err, memd.CodeStoreFailed)
+	if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("error %q does not say that %s is no file", err, path)
+	}
+	if digest(t, target) != before {
+		t.Error("the file that the link names was changed")
+	}
+}
+
 // A folder that may not be written is an error that names it, whether the
 // database is there already or not, and changes nothing. The opener is another
 // process of another user: root may write anywhere.

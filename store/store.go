@@ -88,7 +88,11 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	if err := resumeRollover(ctx, opts.Dir); err != nil {
 		return nil, err
 	}
-	if err := identify(ctx, path); err != nil {
+	unmade, err := identify(ctx, path)
+	if err == nil && unmade {
+		err = refuseWithout(opts.Dir)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(opts.Dir, HistoryDir), 0o700); err != nil {
