@@ -193,7 +193,7 @@ var changing = []struct {
 	{regexp.MustCompile(`"(next_cursor|token)":"[\w-]+"`), `"$1":"X"`},
 	{regexp.MustCompile(`--cursor [\w-]+`), "--cursor X"},
 	{regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`), "${1}F"},
-	{regexp.MustCompile(`(active_bytes|store_bytes|agent_memory(?:-TIME)?\.db)( +\d+)+`), "$1 N"},
+	{regexp.MustCompile(`(active_bytes|store_bytes|agent_memory(?:-TIME)?\.db(?: +active| +sealed)?)( +\d+)+`), "$1 N"},
 	{regexp.MustCompile(`(expire_transient|enforce_budgets|retire_history|fold_access|vacuum)( +\d+)( +\d+)( +\d+) +[\d.]+`), "$1$2$3$4 MS"},
 }
 

@@ -101,3 +101,30 @@ func TestWordsOfRolloverAndCompact(t *testing.T) {
 		}
 	}
 }
+
+// What operations.md says that statistics show, they show to people as well.
+func TestWordsOfStats(t *testing.T) {
+	const first = "history/agent_memory-20261130T020000Z.db"
+	var got strings.Builder
+	statistics(&got, store.Stats{
+		Databases: []store.FileStats{
+			{File: "agent_memory.db", State: "active", Rows: 3, UsedBytes: 8192, WALBytes: 4152},
+			{File: first, State: "unavailable"},
+		},
+		RolloverDeferred: true,
+		RolloverReason:   "another program has the active database open",
+	})
+	for _, want := range []string{
+		`agent_memory\.db +active +3 +8192 +0 +4152\n`,
+		first + ` +unavailable +- +- +- +-\n`,
+		`rollover deferred +another program has the active database open\n`,
+	} {
+		if !regexp.MustCompile(want).MatchString(got.String()) {
+			t.Errorf("%s is not in:\n%s", want, got.String())
+		}
+	}
+	got.Reset()
+	if statistics(&got, store.Stats{}); !regexp.MustCompile(`rollover deferred +no\n`).MatchString(got.String()) {
+		t.Errorf("no deferral:\n%s", got.String())
+	}
+}

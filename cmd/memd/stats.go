@@ -32,9 +32,13 @@ func statistics(w io.Writer, s store.Stats) {
 	}
 	table(w, tiers...)
 	fmt.Fprintln(w)
-	files := [][]string{{"DATABASE", "ROWS", "USED", "FREE", "WAL"}}
+	files := [][]string{{"DATABASE", "STATE", "ROWS", "USED", "FREE", "WAL"}}
 	for _, f := range s.Databases {
-		files = append(files, []string{f.File, fmt.Sprint(f.Rows), fmt.Sprint(f.UsedBytes), fmt.Sprint(f.FreeBytes), fmt.Sprint(f.WALBytes)})
+		row := []string{f.File, f.State, "-", "-", "-", "-"}
+		if f.State != "unavailable" {
+			row = []string{f.File, f.State, fmt.Sprint(f.Rows), fmt.Sprint(f.UsedBytes), fmt.Sprint(f.FreeBytes), fmt.Sprint(f.WALBytes)}
+		}
+		files = append(files, row)
 	}
 	table(w, files...)
 	fmt.Fprintln(w)
@@ -52,7 +56,7 @@ func statistics(w io.Writer, s store.Stats) {
 		[]string{"keys", fmt.Sprint(s.Heads)},
 		[]string{"embedder", fmt.Sprintf("%s (%s), %d vectors, %d pending", s.Embedder.Name, s.Embedder.Backend, s.Embedder.Vectors, s.Embedder.Pending)},
 		[]string{"writes queued", fmt.Sprint(s.QueueDepth)},
-		[]string{"rollover deferred", fmt.Sprint(s.RolloverDeferred)},
+		[]string{"rollover deferred", cmp.Or(s.RolloverReason, "no")},
 		[]string{"last groomed", cmp.Or(s.LastGroomAt, "never")},
 		[]string{"last backup", cmp.Or(s.LastBackupAt, "never")},
 		[]string{"schema", s.SchemaVersion},
