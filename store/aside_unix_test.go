@@ -3,6 +3,8 @@
 package store_test
 
 import (
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -48,4 +50,36 @@ func TestTooManyFilesAreNoDamage(t *testing.T) {
 	}
 	finds(t, s, memd.Short, "short", row(memd.Short, 1, ""), row(memd.Short, 11, ""))
 	healthy(t, s)
+}
+
+// A history folder on another disk cannot take a renamed database: a rollover
+// says so, and every write goes on in the active one.
+func TestRolloverToAnotherFileSystem(t *testing.T) {
+	if !mayMount(t) {
+		t.Skip("needs the right to mount")
+	}
+	dir := t.TempDir()
+	s := openBare(t, dir)
+	history := filepath.Join(dir, store.HistoryDir)
+	mount(t, history)
+	put(t, s, row(memd.Short, 1, "before"))
+	_, err := s.Rollover(ctx)
+	codeIs(t, err, memd.CodeStoreFailed)
+	if !strings.Contains(err.Error(), history+" is on another file system") {
+		t.Errorf("error %q does not say why", err)
+	}
+	put(t, s, row(memd.Short, 2, "after"))
+	if entries(t, history) != "" {
+		t.Errorf("history holds %s", entries(t, history))
+	}
+	must(t, s.Close())
+	s = openBare(t, dir)
+	view(t, s, func(v *store.View) error {
+		for n, words := range map[int]string{1: "before", 2: "after"} {
+			if m, ok, err := v.Get(id(n)); err != nil || !ok || m.Summary != words {
+				t.Errorf("row %d: %q, %v, %v", n, m.Summary, ok, err)
+			}
+		}
+		return nil
+	})
 }

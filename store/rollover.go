@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"memd"
@@ -190,6 +191,10 @@ func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
 		if err = s.room(s.dir, 2*used+2<<20); err == nil {
 			err = s.copyOut(ctx, p)
 		}
+	}
+	if errors.Is(err, syscall.EXDEV) {
+		err = memd.Errorf(memd.CodeStoreFailed, "%s is on another file system, so that no database can be moved there", filepath.Dir(p.path)).
+			WithHint("stop memd and put an ordinary folder in its place")
 	}
 	if err != nil {
 		return r, fail("roll the active database over", err)
