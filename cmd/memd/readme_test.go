@@ -52,6 +52,11 @@ func TestReadmeRuns(t *testing.T) {
 	if out, err := exec.Command("cp", "-R", root+"/.", tree).CombinedOutput(); err != nil {
 		t.Fatalf("copy the tree: %v: %s", err, out)
 	}
+	compile := exec.Command("go", "build", "-o", os.DevNull, "./cmd/memd") // takes as long as it takes
+	compile.Dir, compile.Env = tree, b.env
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("compile: %v: %s", err, out)
+	}
 	serve := b.command()
 	serve.Path, serve.Args = sh(t), []string{"sh", "-c", "exec " + strings.TrimSpace(blocks[0])}
 	serve.Dir = tree
