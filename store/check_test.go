@@ -22,7 +22,7 @@ func TestCheckFinds(t *testing.T) {
 		"one_place":     `INSERT INTO archive SELECT NULL, id, namespace, kind, memory_key, version, importance, tags, source, source_status, verified_at, verified_by, stale, stale_reason, owner, access, session_id, agent, created_at, updated_at, written_at, last_accessed_at, access_count, expires_at, resolved_at, content_hash, seg_rev, summary, why, how_to_apply, seg, raw_content FROM short`,
 		"head_target":   `UPDATE head SET version = 9`,
 		"headless_key":  `DELETE FROM head`,
-		"orphan_vector": `INSERT INTO embedding VALUES ('nobody', 'm', 1, x'00')`,
+		"orphan_vector": `INSERT INTO embedding VALUES ('nobody', 'm', 1, x'7f', x'01')`,
 		"orphan_outbox": `INSERT INTO outbox (memory_id, queued_at) VALUES ('nobody', '')`,
 		"tally":         `UPDATE tally SET rows = rows + 1 WHERE tier = 'long'`,
 		"meta_rows":     `INSERT INTO meta SELECT 'k' || value, '', '' FROM (WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 200) SELECT value FROM n)`,

@@ -3,9 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"fmt"
-	"math"
+	"slices"
 )
 
 // space is a model with a dimension: only vectors of one are compared.
@@ -80,18 +79,18 @@ func (c *census) vectors() (*vectorFaults, error) {
 		return nil, err
 	}
 	err = c.each(func(p *part, in *conn) error {
-		return fail("read vectors", in.each(c.ctx, `SELECT memory_id, model, dim, vec FROM embedding`, nil, func(rows *sql.Rows) error {
+		return fail("read vectors", in.each(c.ctx, `SELECT memory_id, model, dim, vec, bits FROM embedding`, nil, func(rows *sql.Rows) error {
 			var id string
 			var s space
-			var vec sql.RawBytes
-			if err := rows.Scan(&id, &s.model, &s.dim, &vec); err != nil {
+			var vec, bits sql.RawBytes
+			if err := rows.Scan(&id, &s.model, &s.dim, &vec, &bits); err != nil {
 				return err
 			}
 			if _, stands := c.at[id]; !stands {
 				return nil
 			}
 			f.spaces[s]++
-			if why := badness(vec, s.dim); why != "" {
+			if why := badness(vec, bits, s.dim); why != "" {
 				f.bad[p] = append(f.bad[p], badVector{id, why})
 			} else if set && s != want && !waits[id] {
 				f.strange[p] = append(f.strange[p], id)
@@ -102,26 +101,25 @@ func (c *census) vectors() (*vectorFaults, error) {
 	return f, err
 }
 
-// badness says what is wrong with a vector of dim floats of 32 bits, little
-// endian; "" for nothing.
-func badness(vec []byte, dim int) string {
+// badness says what is wrong with the two forms of a vector of dim numbers, ""
+// for nothing.
+func badness(vec, bits []byte, dim int) string {
 	switch {
 	case len(vec) == 0:
 		return "is empty"
-	case len(vec) != 4*dim:
-		return fmt.Sprintf("has %d bytes, not %d", len(vec), 4*dim)
-	}
-	zero := true
-	for at := 0; at < len(vec); at += 4 {
-		bits := binary.LittleEndian.Uint32(vec[at:])
-		if x := float64(math.Float32frombits(bits)); math.IsNaN(x) || math.IsInf(x, 0) {
-			return "holds a number that is none"
-		} else if x != 0 {
-			zero = false
-		}
-	}
-	if zero {
+	case len(vec) != dim:
+		return fmt.Sprintf("has %d bytes, not %d", len(vec), dim)
+	case len(bits) != (dim+7)/8:
+		return fmt.Sprintf("has %d bytes of bits, not %d", len(bits), (dim+7)/8)
+	case !slices.ContainsFunc(vec, func(b byte) bool { return b != 0 }):
 		return "is zero"
+	}
+	for i, b := range vec {
+		// A number that is small beside the largest is rounded to 0, and its
+		// sign is then in the bits alone.
+		if set := bits[i/8]>>(i%8)&1 == 1; int8(b) > 0 && !set || int8(b) < 0 && set {
+			return "has bits that are not its signs"
+		}
 	}
 	return ""
 }

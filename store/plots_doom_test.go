@@ -154,7 +154,7 @@ func aged(t testing.TB, dir string) {
 	put(t, s, one(memd.Short, 1), one(memd.Long, 2), one(memd.Archive, 4), keyed, pitfall, bulky, versioned(8, 1), lost)
 	write(t, s, func(tx *store.Tx) error {
 		for _, n := range []int{2, 4} {
-			if err := tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec) VALUES (?, 'm', 1, x'0000803f')`, row(memd.Short, n, "").ID); err != nil {
+			if err := tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec, bits) VALUES (?, 'm', 1, x'7f', x'01')`, row(memd.Short, n, "").ID); err != nil {
 				return err
 			}
 		}

@@ -234,7 +234,7 @@ func TestVectorBudgets(t *testing.T) {
 		archive, short, lg int
 	}{
 		{"rows", func(b *configs.Budgets) { b.EmbeddingRows = 13 }, 0, 3, 10},
-		{"bytes", func(b *configs.Budgets) { b.EmbeddingBytes = 64 * 4 * 7 }, 0, 0, 7},
+		{"bytes", func(b *configs.Budgets) { b.EmbeddingBytes = 64 * 7 }, 0, 0, 7},
 		{"none", func(b *configs.Budgets) { b.EmbeddingRows = 0 }, 0, 0, 0},
 		{"room", func(b *configs.Budgets) { b.EmbeddingRows = 24 }, 4, 10, 10},
 	} {

@@ -17,7 +17,7 @@ func TestRepairAcross(t *testing.T) {
 	const copied = `id, namespace, kind, memory_key, version, importance, tags, source, source_status, verified_at, verified_by, stale, stale_reason, owner, access, session_id, agent, created_at, updated_at, written_at, last_accessed_at, access_count, expires_at, resolved_at, content_hash, seg_rev, summary, why, how_to_apply, seg, raw_content`
 	attached := func(sql string) string { return `ATTACH '$old' AS old; ` + sql }
 	first := row(memd.Short, 1, "").ID
-	const sane, other = `x'0000803f00000040'`, `x'0000803f0000004000000000'`
+	const sane, other = `x'407f', x'03'`, `x'407f00', x'03'`
 	for name, c := range map[string]struct {
 		active, old    string // SQL for the active and the historical database
 		finds, remains string
@@ -60,11 +60,13 @@ func TestRepairAcross(t *testing.T) {
 		"in two tiers": {old: `INSERT INTO archive (` + copied + `) SELECT ` + copied + ` FROM short`, finds: "one_place", holds: "$file"},
 		"dead copy": {active: attached(`INSERT INTO short (` + copied + `) SELECT ` + copied + ` FROM old.short;
  INSERT INTO gone SELECT id, '$file', 'short' FROM old.short`)},
-		"no number":    {old: `INSERT INTO embedding SELECT id, 'm', 2, x'0000c07f00000040' FROM short`, finds: "bad_vector catalogue", holds: "$file"},
-		"infinite":     {active: `INSERT INTO embedding SELECT id, 'm', 2, x'0000803f0000807f' FROM short`, finds: "bad_vector", holds: "number"},
-		"short vector": {active: `INSERT INTO embedding SELECT id, 'm', 3, ` + sane + ` FROM short`, finds: "bad_vector", holds: "has 8 bytes, not 12"},
-		"no vector":    {active: `INSERT INTO embedding SELECT id, 'm', 0, x'' FROM short`, finds: "bad_vector", holds: "is empty"},
-		"zero vector":  {active: `INSERT INTO embedding SELECT id, 'm', 2, x'0000000000000000' FROM short`, finds: "bad_vector", holds: "is zero"},
+		"no signs":     {old: `INSERT INTO embedding SELECT id, 'm', 2, x'407f', x'02' FROM short`, finds: "bad_vector catalogue", holds: "$file"},
+		"sign of none": {active: `INSERT INTO embedding SELECT id, 'm', 2, x'81ff', x'01' FROM short`, finds: "bad_vector", holds: "signs"},
+		"no bits":      {active: `INSERT INTO embedding (memory_id, model, dim, vec) SELECT id, 'm', 2, x'407f' FROM short`, finds: "bad_vector", holds: "has 0 bytes of bits, not 1"},
+		"small number": {active: `INSERT INTO embedding SELECT id, 'm', 2, x'007f', x'03' FROM short`},
+		"short vector": {active: `INSERT INTO embedding SELECT id, 'm', 3, ` + sane + ` FROM short`, finds: "bad_vector", holds: "has 2 bytes, not 3"},
+		"no vector":    {active: `INSERT INTO embedding SELECT id, 'm', 0, x'', x'' FROM short`, finds: "bad_vector", holds: "is empty"},
+		"zero vector":  {active: `INSERT INTO embedding SELECT id, 'm', 2, x'0000', x'00' FROM short`, finds: "bad_vector", holds: "is zero"},
 		"two models": {active: `UPDATE meta SET value = CASE key WHEN 'embedder' THEN 'm' ELSE '2' END WHERE key IN ('embedder', 'embedder_dim');
  INSERT INTO embedding SELECT id, 'm', 2, ` + sane + ` FROM short; INSERT INTO embedding SELECT id, 'm', 3, ` + other + ` FROM long`,
 			old: `INSERT INTO embedding SELECT id, 'another', 2, ` + sane + ` FROM short`, finds: "mixed_models catalogue", holds: "$file",

@@ -18,7 +18,7 @@ func TestRepair(t *testing.T) {
 		"index":          {`INSERT INTO short_fts (short_fts, rowid, summary, detail, labels, seg) SELECT 'delete', rid, summary, detail, labels, seg FROM short_text`, "index", ""},
 		"index of pages": {`UPDATE archive_fts_data SET block = x'00' WHERE id = 10`, "index", ""},
 		"tally":          {`UPDATE tally SET rows = rows + 3, chars = 1`, "tally", ""},
-		"vector":         {`INSERT INTO embedding VALUES ('nobody', 'm', 1, x'00')`, "orphan_vector", ""},
+		"vector":         {`INSERT INTO embedding VALUES ('nobody', 'm', 1, x'7f', x'01')`, "orphan_vector", ""},
 		"outbox":         {`INSERT INTO outbox (memory_id, queued_at) VALUES ('nobody', '')`, "orphan_outbox", ""},
 		"reindex":        {`INSERT INTO long_reindex VALUES (999, 1)`, "orphan_reindex", ""},
 		"head nowhere":   {`UPDATE head SET id = 'nobody'`, "head_target", ""},

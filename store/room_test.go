@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"memd"
 	"memd/configs"
+	"memd/embedding"
 	"memd/internal/memtest"
 	"memd/store"
 )
@@ -52,7 +54,8 @@ func supersede(t testing.TB, s *store.Set, m memd.Memory, version, id int, summa
 func embed(t testing.TB, s *store.Set, id string, dim int) {
 	t.Helper()
 	write(t, s, func(tx *store.Tx) error {
-		return tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec) VALUES (?, 'm', ?, ?)`, id, dim, bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, dim))
+		return tx.Exec(`INSERT INTO embedding (memory_id, model, dim, vec, bits) VALUES (?, 'm', ?, ?, ?)`,
+			id, dim, bytes.Repeat([]byte{0x7f}, dim), embedding.Bits(slices.Repeat([]float32{1}, dim)))
 	})
 }
 

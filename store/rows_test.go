@@ -99,7 +99,7 @@ func TestMoveKeepsWhatHangsOnARow(t *testing.T) {
 	m := row(memd.Short, 1, "the travelling row 搬家")
 	m.AccessCount = 3
 	put(t, s, m)
-	shell(t, s.Dir(), `INSERT INTO embedding VALUES ('`+m.ID+`', 'hash', 2, x'0000803f00000040'); INSERT INTO outbox (memory_id, queued_at, attempts) VALUES ('`+m.ID+`', 'x', 4)`)
+	shell(t, s.Dir(), `INSERT INTO embedding VALUES ('`+m.ID+`', 'hash', 2, x'407f', x'03'); INSERT INTO outbox (memory_id, queued_at, attempts) VALUES ('`+m.ID+`', 'x', 4)`)
 	from := memd.Short
 	for n, to := range []memd.Tier{memd.Archive, memd.Short, memd.Long, memd.Archive} {
 		m.Tier = to
@@ -111,7 +111,7 @@ func TestMoveKeepsWhatHangsOnARow(t *testing.T) {
 		if !ok || got.Tier != to || got.AccessCount != 3 {
 			t.Fatalf("move %d: %+v, %v", n, got, ok)
 		}
-		if got := shell(t, s.Dir(), `SELECT hex(vec) FROM embedding WHERE memory_id = '`+m.ID+`'; SELECT attempts FROM outbox WHERE memory_id = '`+m.ID+`'`); got != "0000803F00000040\n4" {
+		if got := shell(t, s.Dir(), `SELECT hex(vec) || hex(bits) FROM embedding WHERE memory_id = '`+m.ID+`'; SELECT attempts FROM outbox WHERE memory_id = '`+m.ID+`'`); got != "407F03\n4" {
 			t.Errorf("after move %d to %s its vector and place in the outbox are %q", n, to, got)
 		}
 		if to == memd.Long {

@@ -139,7 +139,7 @@ func TestShellEditDropsVector(t *testing.T) {
 			shell(t, s.Dir(), `UPDATE meta SET value = '`+embedder+`' WHERE key = 'embedder'`)
 			queued := map[string]string{"none": "0", "hash-256": "1"}[embedder]
 			for _, m := range []memd.Memory{short, long, cold} {
-				shell(t, s.Dir(), `INSERT INTO embedding VALUES ('`+m.ID+`', 'hash', 2, x'0000803f00000040');
+				shell(t, s.Dir(), `INSERT INTO embedding VALUES ('`+m.ID+`', 'hash', 2, x'407f', x'03');
 UPDATE `+string(m.Tier)+` SET importance = 7, tags = '["x"]' WHERE id = '`+m.ID+`'`)
 				if got := shell(t, s.Dir(), `SELECT count(*) FROM embedding WHERE memory_id = '`+m.ID+`'`); got != "1" {
 					t.Errorf("%s: an edit of metadata dropped the vector", m.Tier)

@@ -179,12 +179,12 @@ func (tx *Tx) fetchVector(p *part, id string) error {
 	}
 	var model string
 	var dim int
-	var vec []byte
-	err = c.row(tx.ctx, `SELECT model, dim, vec FROM embedding WHERE memory_id = ?`, []any{id}, &model, &dim, &vec)
+	var vec, bits []byte
+	err = c.row(tx.ctx, `SELECT model, dim, vec, bits FROM embedding WHERE memory_id = ?`, []any{id}, &model, &dim, &vec, &bits)
 	if ok, err := none(err); !ok || err != nil {
 		return fail("read a vector", err)
 	}
-	_, err = tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec) VALUES (?, ?, ?, ?)`, id, model, dim, vec)
+	_, err = tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec, bits) VALUES (?, ?, ?, ?, ?)`, id, model, dim, vec, bits)
 	return fail("copy a vector", err)
 }
 

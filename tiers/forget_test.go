@@ -22,7 +22,7 @@ func TestForgetRow(t *testing.T) {
 	note, err := h.Note(ctx, ann, "s", memd.Note{Summary: "a note"})
 	h.must(err)
 	for _, id := range []string{h.remember("short").ID, archived, note.ID} {
-		h.shell(`INSERT INTO embedding VALUES ('` + id + `', 'm', 1, x'00')`)
+		h.shell(`INSERT INTO embedding VALUES ('` + id + `', 'm', 1, x'7f', x'01')`)
 		if id != note.ID {
 			h.shell(`INSERT INTO outbox (memory_id, queued_at) VALUES ('` + id + `', '')`)
 		} else {
