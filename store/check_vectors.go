@@ -40,7 +40,7 @@ func checkVectors(found *findings, c *census) error {
 		if len(ids) == 0 {
 			continue
 		}
-		found.in(p)("mixed_models", mendable, "%d vectors are of another model or dimension than the embedder's", len(ids))
+		found.in(p)("mixed_models", mendable, "%d vectors of the embedder's model have another dimension", len(ids))
 	}
 	if !vectors.set && len(vectors.spaces) > 1 {
 		found.all(c)("mixed_models", mendable+", once an embedder is set", "vectors are of %d models or dimensions", len(vectors.spaces))
@@ -51,14 +51,15 @@ func checkVectors(found *findings, c *census) error {
 // vectorFaults are the vectors that cannot be compared.
 type vectorFaults struct {
 	bad     map[*part][]badVector
-	strange map[*part][]string // ids; of another space than the embedder's and not waiting for a new vector
+	strange map[*part][]string // ids; of the embedder's model, of another dimension and not waiting for a new vector
 	spaces  map[space]int
 	set     bool // whether an embedder is set
 }
 
 type badVector struct{ id, why string }
 
-// vectors reads the vector of every row.
+// vectors reads the vector of every row. One of another model than the
+// embedder's is no fault: the worker replaces it in time.
 func (c *census) vectors() (*vectorFaults, error) {
 	f := &vectorFaults{bad: map[*part][]badVector{}, strange: map[*part][]string{}, spaces: map[space]int{}}
 	want, set, err := embedder(c.ctx, c.active)
@@ -92,7 +93,7 @@ func (c *census) vectors() (*vectorFaults, error) {
 			f.spaces[s]++
 			if why := badness(vec, bits, s.dim); why != "" {
 				f.bad[p] = append(f.bad[p], badVector{id, why})
-			} else if set && s != want && !waits[id] {
+			} else if set && s.model == want.model && s.dim != want.dim && !waits[id] {
 				f.strange[p] = append(f.strange[p], id)
 			}
 			return nil

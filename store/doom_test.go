@@ -39,6 +39,8 @@ func meetDoom(dir string, words []string) error {
 			return err
 		}
 		return s.Close()
+	case "embed":
+		return embedUntil(dir, func() { tell(words[1], words[1]) })
 	case "restore":
 		_, err := store.Restore(doing, store.RestoreOptions{Dir: dir, From: words[2]})
 		return err

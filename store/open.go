@@ -197,13 +197,14 @@ func migrate(ctx context.Context, c *conn, pragmas string) error {
 func (s *Set) recordMeta(ctx context.Context) error {
 	want := map[string]string{
 		"schema_version": strconv.Itoa(migrations.Latest),
-		"embedder":       "none",
-		"embedder_dim":   "0",
+		"embedder":       s.outbox.space.model,
+		"embedder_dim":   strconv.Itoa(s.outbox.space.dim),
 	}
 	for _, b := range s.budgets.Map() {
 		want["budgets."+b.Key] = b.Value
 	}
 	have := map[string]string{}
+	var leased bool
 	err := s.View(ctx, func(v *View) error {
 		backend := "none"
 		var version string
@@ -212,6 +213,9 @@ func (s *Set) recordMeta(ctx context.Context) error {
 		}
 		want["vector_backend"] = backend
 		want["vector_available"] = strconv.FormatBool(backend != "none")
+		if err := v.active().row(ctx, `SELECT EXISTS (SELECT 1 FROM outbox WHERE leased_until IS NOT NULL)`, nil, &leased); err != nil {
+			return err
+		}
 		return v.active().each(ctx, `SELECT key, value FROM meta`, nil, func(rows *sql.Rows) error {
 			var key, value string
 			err := rows.Scan(&key, &value)
@@ -235,10 +239,14 @@ func (s *Set) recordMeta(ctx context.Context) error {
 			changed[key] = value
 		}
 	}
-	if len(changed) == 0 {
+	_, renew := changed["embedder"]
+	if len(changed) == 0 && !leased {
 		return nil
 	}
 	return s.Update(ctx, func(tx *Tx) error {
+		if err := tx.endLeases(renew); err != nil {
+			return err
+		}
 		for key, value := range changed {
 			if err := tx.SetMeta(key, value, s.Now()); err != nil {
 				return err

@@ -69,8 +69,8 @@ func TestRepairAcross(t *testing.T) {
 		"zero vector":  {active: `INSERT INTO embedding SELECT id, 'm', 2, x'0000', x'00' FROM short`, finds: "bad_vector", holds: "is zero"},
 		"two models": {active: `UPDATE meta SET value = CASE key WHEN 'embedder' THEN 'm' ELSE '2' END WHERE key IN ('embedder', 'embedder_dim');
  INSERT INTO embedding SELECT id, 'm', 2, ` + sane + ` FROM short; INSERT INTO embedding SELECT id, 'm', 3, ` + other + ` FROM long`,
-			old: `INSERT INTO embedding SELECT id, 'another', 2, ` + sane + ` FROM short`, finds: "mixed_models catalogue", holds: "$file",
-			after: `SELECT (SELECT group_concat(model || dim) FROM embedding), (SELECT count(*) FROM outbox)=m2|2`},
+			old: `INSERT INTO embedding SELECT id, 'another', 2, ` + sane + ` FROM short`, finds: "mixed_models catalogue",
+			after: `SELECT (SELECT group_concat(model || dim) FROM embedding), (SELECT count(*) FROM outbox)=m2|1`},
 		"two models, one waits": {active: `UPDATE meta SET value = CASE key WHEN 'embedder' THEN 'm' ELSE '2' END WHERE key IN ('embedder', 'embedder_dim');
  INSERT INTO embedding SELECT id, 'm', 3, ` + other + ` FROM long; INSERT INTO outbox (memory_id, queued_at) SELECT id, '' FROM long`},
 		"two models and no embedder": {active: `INSERT INTO embedding SELECT id, 'm', 2, ` + sane + ` FROM short; INSERT INTO embedding SELECT id, 'm', 3, ` + other + ` FROM long`,

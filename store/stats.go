@@ -35,10 +35,12 @@ type BudgetStats struct {
 
 // EmbedderStats is the state of the vectors.
 type EmbedderStats struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"` // of its model, "none" for none
+	Dim     int    `json:"dim"`  // of its vectors
 	Backend string `json:"backend"`
-	Vectors int    `json:"vectors"`
-	Pending int    `json:"pending"`
+	Vectors int    `json:"vectors"` // over all databases, of whichever model
+	Pending int    `json:"pending"` // rows that wait for a vector
+	Parked  int    `json:"parked"`  // rows whose vectors were refused too often
 }
 
 // Stats is the state of a store, without any body.
@@ -87,12 +89,13 @@ func (s *Set) Stats(ctx context.Context) (Stats, error) {
 			return fail("read budgets", err)
 		}
 		return fail("read statistics", c.row(ctx, `SELECT (SELECT count(*) FROM head WHERE id IS NOT NULL),
- (SELECT count(*) FROM embedding), (SELECT count(*) FROM outbox),
- (SELECT value FROM meta WHERE key = 'embedder'), (SELECT value FROM meta WHERE key = 'vector_backend'),
+ (SELECT count(*) FROM embedding) + (SELECT coalesce(sum(vectors), 0) FROM history WHERE state <> 'copying'),
+ (SELECT count(*) FROM outbox WHERE attempts < ?1), (SELECT count(*) FROM outbox WHERE attempts >= ?1),
+ (SELECT value FROM meta WHERE key = 'embedder'), (SELECT cast(value AS INTEGER) FROM meta WHERE key = 'embedder_dim'), (SELECT value FROM meta WHERE key = 'vector_backend'),
  (SELECT value FROM meta WHERE key = 'schema_version'), (SELECT value FROM meta WHERE key = 'last_groom_at'),
- (SELECT value FROM meta WHERE key = 'last_backup_at')`, nil,
-			&st.Heads, &st.Embedder.Vectors, &st.Embedder.Pending, nullText{&st.Embedder.Name},
-			nullText{&st.Embedder.Backend}, nullText{&st.SchemaVersion}, nullText{&st.LastGroomAt},
+ (SELECT value FROM meta WHERE key = 'last_backup_at')`, []any{parkedAfter},
+			&st.Heads, &st.Embedder.Vectors, &st.Embedder.Pending, &st.Embedder.Parked, nullText{&st.Embedder.Name},
+			number{&st.Embedder.Dim}, nullText{&st.Embedder.Backend}, nullText{&st.SchemaVersion}, nullText{&st.LastGroomAt},
 			nullText{&st.LastBackupAt}))
 	})
 	return st, err

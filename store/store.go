@@ -12,6 +12,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/embedding"
 )
 
 // ActiveName is the file of the active database below the data directory.
@@ -26,6 +27,8 @@ type Options struct {
 	Budgets configs.Budgets
 	Now     func() time.Time
 	Log     *slog.Logger
+
+	Embedder embedding.Embedder // whose vectors are kept, nil for none; the Set asks it for nothing but its name
 
 	Version     string // of this memd, for the manifests of backups
 	KeepBackups int    // how many the default folder keeps; 0 keeps every one
@@ -55,6 +58,7 @@ type Set struct {
 	full     atomic.Bool // whether what is owed alone exceeds the budget of historical databases
 	deferred deferral    // of a rollover; the writer's
 	upkeep   upkeep      // what goes on beside requests
+	outbox   *outbox     // of rows that wait for their vectors
 	making   sync.Mutex  // held while room is made
 
 	cursorKey []byte
@@ -102,7 +106,8 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 		return nil, fail("create the database file", err)
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
-		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{}}
+		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},
+		outbox: newOutbox(&opts)}
 	s.upkeep.calls = make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {

@@ -37,14 +37,18 @@ const insertRow = `INSERT INTO {t} (id, namespace, kind, memory_key, version, im
  access_count, expires_at, resolved_at, content_hash, summary, why, how_to_apply, raw_content, seg)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// Insert adds m to its tier, with its index entries. The id must be new.
+// Insert adds m to its tier, with its index entries, and where there is an
+// embedder has it wait for its vector. The id must be new.
 // Where what is owed in historical databases alone exceeds their budget, it is
 // refused with budget_exceeded.
 func (tx *Tx) Insert(m *memd.Memory) error {
 	if err := tx.w.set.refused(); err != nil {
 		return err
 	}
-	return insert(tx.ctx, tx.conn, m)
+	if err := insert(tx.ctx, tx.conn, m); err != nil {
+		return err
+	}
+	return tx.want(m)
 }
 
 func insert(ctx context.Context, c *conn, m *memd.Memory) error {
@@ -119,25 +123,59 @@ func (tx *Tx) remove(t memd.Tier, id string) (bool, error) {
 }
 
 // Move puts m into its tier in place of its row in tier from; id, vector and
-// place in the outbox stay. A row of a historical database is archived there,
-// and else moves into the active one. But to the archive it is refused as a new
-// row is, see Insert.
+// place in the outbox stay, but for a vector of another summary. A row of a
+// historical database is archived there, and else moves into the active one. But
+// to the archive it is refused as a new row is, see Insert.
 func (tx *Tx) Move(m *memd.Memory, from memd.Tier) error {
 	if m.Tier != memd.Archive {
 		if err := tx.w.set.refused(); err != nil {
 			return err
 		}
 	}
-	p := tx.at[m.ID]
-	if p != nil && m.Tier != memd.Archive {
-		if err := tx.fetchVector(p, m.ID); err != nil {
+	p, c := tx.at[m.ID], tx.conn
+	var err error
+	if p != nil {
+		if c, err = p.own(tx.ctx); err != nil {
 			return err
 		}
-		if err := tx.leave(p, from, m.ID); err != nil {
-			return err
-		}
-		return insert(tx.ctx, tx.conn, m)
 	}
+	same := true
+	err = c.row(tx.ctx, on(from, `SELECT summary = ? FROM {t} WHERE id = ?`), []any{m.Summary, m.ID}, &same)
+	if _, err := none(err); err != nil {
+		return fail("move a row", err)
+	}
+	if p != nil && m.Tier != memd.Archive {
+		err = tx.fetch(p, m, from)
+	} else {
+		err = tx.moveWithin(p, m, from)
+	}
+	if err != nil || same {
+		return err
+	}
+	// The vector is of other words.
+	if c, err = tx.home(m.ID); err == nil {
+		_, err = c.exec(tx.ctx, `DELETE FROM embedding WHERE memory_id = ?`, m.ID)
+	}
+	if err != nil {
+		return fail("move a row", err)
+	}
+	return tx.want(m)
+}
+
+// fetch moves a row from a historical database into the active one.
+func (tx *Tx) fetch(p *part, m *memd.Memory, from memd.Tier) error {
+	if err := tx.fetchVector(p, m.ID); err != nil {
+		return err
+	}
+	if err := tx.leave(p, from, m.ID); err != nil {
+		return err
+	}
+	return insert(tx.ctx, tx.conn, m)
+}
+
+// moveWithin moves a row to another tier of the database that it stands in, of
+// which p is nil for the active one.
+func (tx *Tx) moveWithin(p *part, m *memd.Memory, from memd.Tier) error {
 	c, err := tx.home(m.ID)
 	if err != nil {
 		return err
@@ -429,10 +467,4 @@ VALUES (?, ?, ?, ?, ?)`, m.ID, m.Namespace, orNull(m.MemoryKey), m.ContentHash, 
 func (tx *Tx) Hit(id string, at memd.Time) error {
 	_, err := tx.conn.exec(tx.ctx, `INSERT INTO pitfall_hit (memory_id, at) VALUES (?, ?)`, id, at.String())
 	return fail("record a hit", err)
-}
-
-// Queue puts a row into the outbox of those that wait for a vector.
-func (tx *Tx) Queue(id string, at memd.Time) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO outbox (memory_id, queued_at) VALUES (?, ?)`, id, at.String())
-	return fail("queue a row for its vector", err)
 }

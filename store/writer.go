@@ -45,6 +45,7 @@ type writer struct {
 	added   []addedHash // to be known once those have committed
 	copied  []copied    // rows that also stand elsewhere until those have committed
 	leaving bool        // whether rows leave a historical database
+	queued  bool        // whether rows wait for their vectors
 
 	taken atomic.Int64 // writes taken from the queue so far
 
@@ -160,6 +161,10 @@ func (w *writer) commit(group []write) {
 			w.commit([]write{job})
 		}
 		return
+	}
+	if w.queued {
+		w.queued = false
+		w.set.outbox.wake()
 	}
 	for i, job := range group {
 		// What a write found in a transaction that was lost does not stand. One
