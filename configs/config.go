@@ -1,6 +1,9 @@
 package configs
 
-import _ "embed"
+import (
+	_ "embed"
+	"time"
+)
 
 // Config is the configuration in force. A Config returned by [Load] is valid.
 type Config struct {
@@ -23,6 +26,8 @@ type Config struct {
 	Roots map[string]string `yaml:"roots"`
 	// Owners maps a kind to the owner its memories get when they name none.
 	Owners map[string]string `yaml:"owners"`
+
+	Embedding Embedding `yaml:"embedding"`
 
 	Groom  Groom  `yaml:"groom"`
 	Backup Backup `yaml:"backup"`
@@ -80,8 +85,11 @@ func Defaults() Config {
 		Budgets: DefaultBudgets(),
 		Roots:   map[string]string{},
 		Owners:  map[string]string{},
-		Groom:   Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
-		Backup:  Backup{Keep: 7},
+		Embedding: Embedding{
+			Provider: ProviderNone, Timeout: 30 * time.Second, Batch: 32,
+		},
+		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
+		Backup: Backup{Keep: 7},
 	}
 }
 

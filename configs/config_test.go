@@ -50,7 +50,7 @@ func TestSampleIsHonest(t *testing.T) {
 	}
 	for _, key := range []string{
 		"schedule", "light", "check_urls", "roots", "short_retention", "short_archive_importance", "short_archive_after",
-		"long_versions", "archive_retention", "embedding_rows", "embedding_bytes",
+		"long_versions", "archive_retention",
 	} {
 		var comment []string // what stands above the key, and above the keys that share its block
 		for line := range strings.SplitSeq(Sample(), "\n") {

@@ -34,6 +34,8 @@ type Loaded struct {
 	Warnings []string
 	// File is the path of the configuration file read, "" if none was.
 	File string
+
+	embeddingKey string
 }
 
 // Entry is one line of an effective configuration.
@@ -66,13 +68,22 @@ func Load(o Options) (*Loaded, error) {
 		return nil, err
 	}
 	if p := l.config.problem(); p != nil {
-		return nil, l.refuse(p.key, l.origins[p.key], p.text)
+		from, said := l.origins[p.key]
+		if !said {
+			from = l.origins[p.by]
+		}
+		return nil, l.refuse(p.key, from, p.text)
 	}
 	loaded := &Loaded{Config: l.config, Origin: map[string]string{}, File: path}
 	for _, e := range l.entries() {
 		loaded.Origin[e.Key] = e.Origin
 	}
 	loaded.Warnings = append(l.warnings, l.config.warnings()...)
+	if name := l.config.Embedding.KeyEnv; name != "" && l.config.Embedding.Provider == ProviderOpenAI {
+		if loaded.embeddingKey = l.env[name]; loaded.embeddingKey == "" {
+			loaded.Warnings = append(loaded.Warnings, "embedding.key_env: "+name+" is not set; the server is asked without a key")
+		}
+	}
 	return loaded, nil
 }
 
@@ -145,6 +156,7 @@ func (l *loader) loadEnv() error {
 			}
 		}
 	}
+	known[l.config.Embedding.KeyEnv] = true
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
 		if strings.HasPrefix(name, "MEMD_") && !known[name] {
 			l.warnings = append(l.warnings, fmt.Sprintf("the environment variable %s sets nothing: no such key", name))

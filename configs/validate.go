@@ -31,7 +31,10 @@ const MaxRawBytes = 512 << 10
 const MaxTransientTTL = 720 * time.Hour
 
 // problem is a value that cannot stand.
-type problem struct{ key, text string }
+type problem struct {
+	key, text string
+	by        string // the key that asks for what is missing, "" for key itself
+}
 
 func problemf(key, format string, args ...any) *problem {
 	return &problem{key: key, text: fmt.Sprintf(format, args...)}
@@ -42,7 +45,7 @@ func problemf(key, format string, args ...any) *problem {
 func (c Config) problem() *problem {
 	for _, check := range []func() *problem{
 		c.listenProblem, c.hostsProblem, c.tlsProblem, c.logProblem, c.Budgets.problem,
-		c.rootsProblem, c.ownersProblem, c.groomProblem, c.backupProblem,
+		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.groomProblem, c.backupProblem,
 	} {
 		if p := check(); p != nil {
 			return p

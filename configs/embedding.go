@@ -1,0 +1,103 @@
+package configs
+
+import (
+	"net/url"
+	"regexp"
+	"time"
+)
+
+// Embedding says who turns texts into vectors. Package embedding has what a
+// provider does.
+type Embedding struct {
+	// Provider is [ProviderNone], [ProviderOpenAI] or [ProviderStatic].
+	Provider string `yaml:"provider"`
+	// Model is the server's name of it, or that of a table of `memd model`.
+	Model string `yaml:"model"`
+
+	// What is below is for a server alone.
+
+	URL string `yaml:"url"`
+	// KeyEnv names the environment variable that holds the key, "" for none:
+	// the key itself stands in no file, and [Loaded.EmbeddingKey] returns it.
+	KeyEnv  string        `yaml:"key_env"`
+	Dim     int           `yaml:"dim"`      // numbers of a vector
+	SendDim bool          `yaml:"send_dim"` // whether the server is asked for that many
+	Timeout time.Duration `yaml:"timeout"`  // of one request
+	Batch   int           `yaml:"batch"`    // most texts of one turn of the worker
+}
+
+// Values of Embedding.Provider.
+const (
+	ProviderNone   = "none"
+	ProviderOpenAI = "openai"
+	ProviderStatic = "static"
+)
+
+// Bounds of what an embedder is asked for.
+const (
+	maxDim     = 8192 // sqlite-vec takes no longer vector
+	maxBatch   = 1024
+	maxTimeout = 10 * time.Minute
+)
+
+var (
+	variableForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	modelNameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+)
+
+// ValidModelName reports whether a table of `memd model` may have this name. It
+// is that of a file.
+func ValidModelName(name string) bool { return modelNameForm.MatchString(name) }
+
+func (c Config) embeddingProblem() *problem {
+	e := c.Embedding
+	switch {
+	case e.Timeout < time.Millisecond || e.Timeout > maxTimeout:
+		return problemf("embedding.timeout", "%s is not from 1ms to %s", formatDuration(e.Timeout), formatDuration(maxTimeout))
+	case e.Batch < 1 || e.Batch > maxBatch:
+		return problemf("embedding.batch", "%d is not from 1 to %d", e.Batch, maxBatch)
+	case e.Dim < 0 || e.Dim > maxDim:
+		return problemf("embedding.dim", "%d is not from 0 to %d", e.Dim, maxDim)
+	case e.KeyEnv != "" && !variableForm.MatchString(e.KeyEnv):
+		return problemf("embedding.key_env", "it names no environment variable; the key itself does not belong here")
+	}
+	switch e.Provider {
+	case ProviderNone:
+	case ProviderStatic:
+		if !ValidModelName(e.Model) {
+			p := problemf("embedding.model", "%.80q is no name of a table; `memd model list` shows those there are", e.Model)
+			p.by = "embedding.provider"
+			return p
+		}
+	case ProviderOpenAI:
+		p := e.serverProblem()
+		if p != nil {
+			p.by = "embedding.provider"
+		}
+		return p
+	default:
+		return problemf("embedding.provider", "%.40q is none of none, openai, static", e.Provider)
+	}
+	return nil
+}
+
+// serverProblem never shows the URL, into which keys are pasted.
+func (e Embedding) serverProblem() *problem {
+	u, err := url.Parse(e.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return problemf("embedding.url", "it is no address such as http://127.0.0.1:11434/v1")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return problemf("embedding.url", "it holds a user, a query or a fragment; embedding.key_env names the variable of a key")
+	case e.Model == "":
+		return problemf("embedding.model", "the server's model is not named")
+	case e.Model == ProviderNone:
+		return problemf("embedding.model", "the name %q stands for no model", e.Model)
+	case e.Dim == 0:
+		return problemf("embedding.dim", "how many numbers a vector of the model has is not given")
+	}
+	return nil
+}
+
+// EmbeddingKey is the key for the server of vectors, "" for none. It is secret.
+func (l *Loaded) EmbeddingKey() string { return l.embeddingKey }
