@@ -120,6 +120,7 @@ func (c storeCollector) Collect(out chan<- prometheus.Metric) {
 	send(gauge("memd_heads", "Keys with a current memory."), float64(st.Heads))
 	send(gauge("memd_vectors", "Vectors kept."), float64(st.Embedder.Vectors))
 	send(gauge("memd_vectors_pending", "Rows that wait for a vector."), float64(st.Embedder.Pending))
+	send(gauge("memd_vectors_parked", "Rows whose vectors were refused too often to be asked for again."), float64(st.Embedder.Parked))
 	if at, err := memd.ParseTime(st.LastBackupAt); err == nil {
 		send(gauge("memd_last_backup_timestamp_seconds", "When the last backup was made; absent where none was."), float64(at.UnixMilli())/1000)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"memd/api"
 	"memd/configs"
+	"memd/embedding"
 	"memd/groom"
 	"memd/guard"
 	"memd/internal/dirlock"
@@ -22,6 +23,9 @@ type app struct {
 	log   *slog.Logger
 	lock  *dirlock.Lock
 	store *store.Set
+
+	embedder embedding.Embedder // nil for none
+	release  func() error       // of the embedder
 }
 
 // openApp takes the data folder, waiting for it as long as it may, and opens
@@ -34,13 +38,18 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	if w := lock.Warning(); w != "" {
 		log.Warn("data folder", "warning", w)
 	}
-	set, err := store.Open(ctx, store.Options{
-		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
-	})
+	embedder, release, err := openEmbedder(cfg)
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
-	return &app{cfg: cfg, log: log, lock: lock, store: set}, nil
+	set, err := store.Open(ctx, store.Options{
+		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
+		Embedder: embedder,
+	})
+	if err != nil {
+		return nil, errors.Join(err, release(), lock.Release())
+	}
+	return &app{cfg: cfg, log: log, lock: lock, store: set, embedder: embedder, release: release}, nil
 }
 
 // server wires the parts over the store. Without tokens it answers this
@@ -62,5 +71,5 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 
 // close lets go of everything, the folder last.
 func (a *app) close() error {
-	return errors.Join(a.store.Close(), a.lock.Release())
+	return errors.Join(a.store.Close(), a.release(), a.lock.Release())
 }

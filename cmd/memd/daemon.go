@@ -12,6 +12,7 @@ import (
 	"memd"
 	"memd/api"
 	"memd/configs"
+	"memd/embedding"
 	"memd/groom"
 	"memd/guard"
 	"memd/internal/dirlock"
@@ -47,13 +48,24 @@ func (a *app) serve(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { a.flush(loops) })
 	running.Go(func() { backups.Keep(loops, time.Now, a.log) })
+	stopEmbedding := a.embed(ctx)
 	err = a.server(tokens).Serve(ctx, listeners...)
 	stop()
+	stopEmbedding()
 	running.Wait()
 	if err == nil {
 		a.log.Info("memd ends")
 	}
 	return err
+}
+
+// embed has rows given their vectors, where there is an embedder, until the
+// function that it returns is called.
+func (a *app) embed(ctx context.Context) (stop func()) {
+	if a.embedder == nil {
+		return func() {}
+	}
+	return embedding.Start(ctx, a.embedder, a.store, a.cfg.Embedding.Batch, a.log).Stop
 }
 
 // listen opens the socket and, unless it is off, the TCP address. Serving

@@ -25,6 +25,11 @@ func (c *cli) stats() *cobra.Command {
 	}
 }
 
+// embedder words the state of the vectors.
+func embedder(e store.EmbedderStats) string {
+	return fmt.Sprintf("%s (%s), dimension %d, %d vectors, %d pending, %d parked", e.Name, e.Backend, e.Dim, e.Vectors, e.Pending, e.Parked)
+}
+
 func statistics(w io.Writer, s store.Stats) {
 	tiers := [][]string{{"TIER", "ROWS", "CHARACTERS"}}
 	for _, t := range s.Tiers {
@@ -54,7 +59,7 @@ func statistics(w io.Writer, s store.Stats) {
 	fmt.Fprintln(w)
 	table(w,
 		[]string{"keys", fmt.Sprint(s.Heads)},
-		[]string{"embedder", fmt.Sprintf("%s (%s), %d vectors, %d pending", s.Embedder.Name, s.Embedder.Backend, s.Embedder.Vectors, s.Embedder.Pending)},
+		[]string{"embedder", embedder(s.Embedder)},
 		[]string{"writes queued", fmt.Sprint(s.QueueDepth)},
 		[]string{"rollover deferred", cmp.Or(s.RolloverReason, "no")},
 		[]string{"last groomed", cmp.Or(s.LastGroomAt, "never")},
