@@ -340,3 +340,100 @@ func embedUntil(dir string, told func()) error {
 	embedding.Start(ctx, e, s, 0, slog.New(slog.DiscardHandler))
 	select {}
 }
+
+// Where another program holds a historical database, the vectors of its rows
+// wait for the lease to end, and no others do.
+func TestDeliverWhileHeld(t *testing.T) {
+	clock := memtest.NewClock()
+	s := openEmbedding(t, t.TempDir(), clock, hashed, nil)
+	old, fresh := row(memd.Short, 1, "an old row"), row(memd.Short, 2, "a new row")
+	put(t, s, old)
+	roll(t, s)
+	put(t, s, fresh)
+	rows, _ := lease(t, s)
+	release := lockedBy(t, historyFile(t, s.Dir()), `BEGIN IMMEDIATE;`)
+	must(t, s.Deliver(ctx, embedded(t, hashed, rows)))
+	release()
+	if got := shell(t, s.Dir(), `SELECT memory_id FROM embedding`); got != fresh.ID {
+		t.Errorf("vectors of %q, want that of the row in the active database", got)
+	}
+	clock.Advance(5 * time.Minute)
+	if n := drain(t, s, hashed); n != 1 {
+		t.Errorf("%d rows waited on", n)
+	}
+	if n := vectors(t, s, memd.Short); n != 2 {
+		t.Errorf("%d vectors, want 2", n)
+	}
+	healthy(t, s)
+}
+
+// A row that moves with other words, from whichever database, loses the vector
+// of the old ones and waits for another.
+func TestMoveWithOtherWords(t *testing.T) {
+	s := openEmbedding(t, t.TempDir(), nil, hashed, nil)
+	old, fresh := row(memd.Short, 1, "an old row"), row(memd.Short, 2, "a new row")
+	put(t, s, old)
+	roll(t, s)
+	put(t, s, fresh)
+	drain(t, s, hashed)
+	write(t, s, func(tx *store.Tx) error {
+		for n, id := range []string{old.ID, fresh.ID} {
+			m, _, err := tx.Get(id)
+			if err != nil {
+				return err
+			}
+			m.Tier, m.MemoryKey, m.Version, m.Source, m.VerifiedAt = memd.Long, fmt.Sprint("k", n), 1, "AGENTS.md", m.CreatedAt
+			m.Summary = "revised " + m.Summary
+			if err := tx.Move(&m, memd.Short); err != nil {
+				return err
+			}
+			if err := tx.SetHead(m.Namespace, m.MemoryKey, store.Head{Version: 1, ID: m.ID}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if n := vectors(t, s, memd.Long) + vectors(t, s, memd.Short); n != 0 {
+		t.Errorf("%d vectors of other words are left", n)
+	}
+	if n := drain(t, s, hashed); n != 2 || vectors(t, s, memd.Long) != 2 {
+		t.Errorf("%d rows waited, and %d vectors are there", n, vectors(t, s, memd.Long))
+	}
+	healthy(t, s)
+}
+
+// delivering tells of each delivery.
+type delivering struct {
+	*store.Set
+	done chan struct{}
+}
+
+func (d delivering) Deliver(ctx context.Context, rows []embedding.Settled) error {
+	err := d.Set.Deliver(ctx, rows)
+	d.done <- struct{}{}
+	return err
+}
+
+// A worker over a real store embeds what is written while it runs, over
+// rollovers, and ends wholly.
+func TestWorkerOverStore(t *testing.T) {
+	s := openEmbedding(t, t.TempDir(), nil, hashed, nil)
+	told := delivering{s, make(chan struct{}, 100)}
+	w := embedding.Start(ctx, hashed, told, 3, slog.New(slog.DiscardHandler))
+	for n := range 12 {
+		put(t, s, row(memd.Short, n, fmt.Sprint("row ", n)))
+		if n%5 == 4 {
+			roll(t, s)
+		}
+	}
+	for vectors(t, s, memd.Short) < 12 { // go test's own limit ends it
+		<-told.done
+	}
+	w.Stop()
+	st, err := s.Stats(ctx)
+	must(t, err)
+	if e := st.Embedder; e.Vectors != 12 || e.Pending != 0 {
+		t.Errorf("stats tell of %+v", e)
+	}
+	healthy(t, s)
+}
