@@ -38,7 +38,7 @@ type scan struct {
 type lacking struct {
 	id, namespace, key string
 	created            string
-	other              bool // it has one of another model, which stays until it is replaced
+	other              bool // it has one of another model, no shorter, which stays until it is replaced
 }
 
 // Fill queues some of the rows that have no vector of the embedder's model:
@@ -132,7 +132,7 @@ func (f *scan) look(v *View, i int, want space) (found []lacking, err error) {
 	}
 	seen := 0
 	var all []lacking
-	err = c.each(v.ctx, on(t, `SELECT r.id, r.namespace, r.memory_key, r.created_at, e.memory_id IS NOT NULL, coalesce(e.model = ?1 AND e.dim = ?2, 0)
+	err = c.each(v.ctx, on(t, `SELECT r.id, r.namespace, r.memory_key, r.created_at, coalesce(e.dim >= ?2, 0), coalesce(e.model = ?1 AND e.dim = ?2, 0)
  FROM (SELECT id, namespace, memory_key, created_at FROM {t} WHERE id < ?3 ORDER BY id DESC LIMIT ?4) r
  LEFT JOIN embedding e ON e.memory_id = r.id`), []any{want.model, want.dim, f.below, fillRows}, func(rows *sql.Rows) error {
 		var r lacking

@@ -239,12 +239,13 @@ func (s *Set) recordMeta(ctx context.Context) error {
 			changed[key] = value
 		}
 	}
-	_, renew := changed["embedder"]
+	_, model := changed["embedder"]
+	_, dim := changed["embedder_dim"]
 	if len(changed) == 0 && !leased {
 		return nil
 	}
 	return s.Update(ctx, func(tx *Tx) error {
-		if err := tx.endLeases(renew); err != nil {
+		if err := tx.endLeases(model || dim); err != nil {
 			return err
 		}
 		for key, value := range changed {

@@ -437,3 +437,29 @@ func TestWorkerOverStore(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// Vectors of rows in historical databases are not made where they would press
+// rows out, nor longer ones in the place of shorter.
+func TestFillKeepsStoreBytes(t *testing.T) {
+	dir := t.TempDir()
+	tight := func(b *configs.Budgets) { b.StoreBytes = b.ActiveBytes }
+	s := openEmbedding(t, dir, nil, hashed, nil)
+	put(t, s, row(memd.Short, 1, "an old row"))
+	drain(t, s, hashed)
+	roll(t, s)
+	must(t, s.Close())
+	longer, shorter := embeddingtest.Hashed{Name: "longer", Size: 13}, embeddingtest.Hashed{Name: "shorter", Size: 11}
+	for _, c := range []struct {
+		e    embeddingtest.Hashed
+		want int
+	}{{longer, 0}, {shorter, 1}} {
+		s = openEmbedding(t, dir, nil, c.e, tight)
+		if n := drain(t, s, c.e); n != c.want {
+			t.Errorf("%d vectors of the model %s were made, want %d", n, c.e.Name, c.want)
+		}
+		if n := vectors(t, s, memd.Short); n != 1 {
+			t.Errorf("%d vectors are there", n)
+		}
+		must(t, s.Close())
+	}
+}
