@@ -40,7 +40,7 @@ func meetDoom(dir string, words []string) error {
 		}
 		return s.Close()
 	case "embed":
-		return embedUntil(dir, func() { tell(words[1], words[1]) })
+		return embedUntil(doing, dir, func() { tell("embed/made", words[1]) })
 	case "restore":
 		_, err := store.Restore(doing, store.RestoreOptions{Dir: dir, From: words[2]})
 		return err
