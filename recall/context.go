@@ -41,6 +41,7 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 	if err != nil {
 		return memd.Context{}, err
 	}
+	e.embed(ctx, p)
 	a := newAssembly(max, p.now)
 	var unread []string
 	err = e.store.View(ctx, func(v *store.View) error {
@@ -55,6 +56,9 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 	}
 	out := a.finish()
 	out.Degraded = unread
+	if p.vector.Out {
+		out.Degraded = append([]string{string(memd.MatchVector)}, unread...)
+	}
 	ids := make([]string, len(out.Included))
 	for i, ref := range out.Included {
 		ids[i] = ref.ID

@@ -16,11 +16,12 @@ import (
 // rows themselves: the next page continues the same order, whatever was
 // written meanwhile and however late it is asked for.
 type position struct {
-	Score     uint64    `json:"s"` // bits of the float
-	UpdatedAt memd.Time `json:"u"`
-	ID        string    `json:"i"`
-	Hour      memd.Time `json:"h"` // what recency was measured from
-	Corpus    *corpus   `json:"c"` // what terms were weighed against
+	Score     uint64       `json:"s"` // bits of the float
+	UpdatedAt memd.Time    `json:"u"`
+	ID        string       `json:"i"`
+	Hour      memd.Time    `json:"h"` // what recency was measured from
+	Corpus    *corpus      `json:"c"` // what terms were weighed against
+	Vector    *vectorQuery `json:"v"` // what rows were compared with
 }
 
 // before reports whether s stands behind the position.
@@ -80,7 +81,7 @@ func (p *plan) box() cipher.AEAD {
 func (p *plan) cursorAfter(last *scored) string {
 	body, err := json.Marshal(position{
 		Score: math.Float64bits(last.score), UpdatedAt: last.memory.UpdatedAt, ID: last.memory.ID,
-		Hour: p.hour, Corpus: p.corpus,
+		Hour: p.hour, Corpus: p.corpus, Vector: p.vector,
 	})
 	if err != nil { // numbers and strings always marshal
 		panic(err)
@@ -100,9 +101,9 @@ func (p *plan) continueFrom(cursor string) error {
 	}
 	body, ok := p.open(sealed)
 	var at position
-	if !ok || json.Unmarshal(body, &at) != nil || at.Corpus == nil || !at.Corpus.fits(len(p.terms)) {
+	if !ok || json.Unmarshal(body, &at) != nil || at.Corpus == nil || at.Vector == nil || !at.Corpus.fits(len(p.terms)) {
 		return foreign
 	}
-	p.after, p.hour, p.corpus = &at, at.Hour, at.Corpus
+	p.after, p.hour, p.corpus, p.vector = &at, at.Hour, at.Corpus, at.Vector
 	return nil
 }

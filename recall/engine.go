@@ -7,16 +7,21 @@ import (
 	"unicode/utf8"
 
 	"memd"
+	"memd/embedding"
 	"memd/store"
 	"memd/store/terms"
 	"memd/tiers"
 )
 
 // Engine answers recalls and assembles contexts from a store. It is safe for
-// concurrent use and holds no state of its own.
+// concurrent use.
 type Engine struct {
 	store *store.Set
 	log   *slog.Logger
+
+	embedder  embedding.Embedder // nil: no vector leg
+	timeout   time.Duration      // of one query's vector
+	embedding chan struct{}      // holds one for each query that is with the embedder
 }
 
 // New makes an Engine on an open store.
@@ -37,6 +42,7 @@ func (e *Engine) Recall(ctx context.Context, c memd.Caller, q memd.Query) (memd.
 	if err != nil {
 		return memd.Answer{}, err
 	}
+	e.embed(ctx, p)
 	answer := memd.Answer{Results: []memd.Hit{}, Degraded: []string{}}
 	err = e.store.View(ctx, func(v *store.View) error {
 		r, err := e.search(v, p)
@@ -90,9 +96,10 @@ type plan struct {
 	key      []byte // seals cursors
 
 	// What the order depends on; on a further page its cursor's.
-	hour   memd.Time // what recency and freshness are measured from
-	corpus *corpus   // nil: as it stands
-	after  *position // where the page before ended, nil at the start
+	hour   memd.Time    // what recency and freshness are measured from
+	corpus *corpus      // nil: as it stands
+	after  *position    // where the page before ended, nil at the start
+	vector *vectorQuery // nil: not asked for yet
 }
 
 // plan checks a query and resolves its defaults.

@@ -19,6 +19,9 @@ func (e *Engine) degrade(v *store.View, answer *memd.Answer) error {
 // explain says why nothing was found, and with explain how many matching rows
 // each filter removed.
 func (e *Engine) explain(v *store.View, p *plan, r *ranking, answer *memd.Answer) error {
+	if p.vector.Out {
+		answer.Degraded = append(answer.Degraded, string(memd.MatchVector))
+	}
 	if r.failed != nil {
 		answer.Degraded = append(answer.Degraded, string(memd.MatchKeyword))
 		if len(answer.Results) == 0 {
@@ -46,8 +49,8 @@ func (e *Engine) explain(v *store.View, p *plan, r *ranking, answer *memd.Answer
 	return nil
 }
 
-// removed counts the rows that hold the query's terms and are not among the
-// results, by what kept them out. Rows that the caller may not see under any
+// removed counts the rows that hold the query's terms, or are near to it, and
+// are not among the results, by what kept them out. Rows that the caller may not see under any
 // request do not count.
 func removed(v *store.View, p *plan, r *ranking) (map[string]int, error) {
 	counts := map[string]int{}
@@ -60,20 +63,26 @@ func removed(v *store.View, p *plan, r *ranking) (map[string]int, error) {
 	if n := len(r.duplicates); n > 0 {
 		counts["duplicate"] = n
 	}
-	match := r.terms.any()
-	if match == "" {
-		return counts, nil
+	counted := map[string]bool{} // ids: what holds a term may be near as well
+	count := func(t memd.Tier, id, reason string) {
+		if reason == "" && !p.tiers[t] {
+			reason = "tier"
+		}
+		if reason != "" && !counted[id] {
+			counts[reason]++
+		}
+		counted[id] = true
 	}
-	for _, t := range searched {
-		err := v.Removed(t, match, p.scope, p.filter, p.caller, maxExamined, func(reason string) {
-			if reason == "" && !p.tiers[t] {
-				reason = "tier"
+	if match := r.terms.any(); match != "" {
+		for _, t := range searched {
+			err := v.Removed(t, match, p.scope, p.filter, p.caller, maxExamined, func(id, reason string) { count(t, id, reason) })
+			if err != nil {
+				return nil, err
 			}
-			if reason != "" {
-				counts[reason]++
-			}
-		})
-		if err != nil {
+		}
+	}
+	if q := p.vector.Of; q != nil {
+		if err := v.RemovedNear(*q, vectorFloor, p.scope, p.filter, p.caller, maxExamined, count); err != nil {
 			return nil, err
 		}
 	}

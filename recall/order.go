@@ -24,6 +24,7 @@ const (
 
 	weightKeyword = 1.0 // a query term in summary, why or how_to_apply
 	weightLabels  = 0.3 // a query term in key, tags, kind, source or owner
+	weightVector  = 0.1 // the likeness of the vectors, for what the text leaves open
 	tiltMax       = 0.2 // what importance, recency, access and source add together
 
 	// How the tilt is shared; the parts sum to 1.
@@ -72,6 +73,9 @@ const (
 	floorRareFrom = 50   // rows from which rarity means something
 	floorMass     = 0.5  // share of the idf of the query's terms that occur at all
 
+	// vectorFloor is the cosine from which on a row is a match by its vector.
+	vectorFloor = 0.7
+
 	recencyHalf = 168 // hours, a week, after which recency is worth half
 	accessFull  = 16  // accesses that are worth the whole of tiltAccess
 )
@@ -82,6 +86,7 @@ const (
 	maxVisited  = 200000  // index entries, after which commoner terms find no more rows
 	maxScored   = 1000    // candidates of a tier that are read and scored: the depth of a recall
 	maxExamined = 10000   // rows of a tier looked at to say what filters removed
+	maxNear     = 100     // rows of a tier that are nearest
 	maxLenders  = 200     // rows of a tier, the most relevant, that lend and borrow
 	maxLent     = 50      // of these, the ones whose neighbours enter unmatched
 	maxClauses  = 16      // sentences of a query; one with more counts as a whole
@@ -92,6 +97,9 @@ const (
 // that of BM25, keeps the shared words of a store of a few rows from weighing
 // next to nothing.
 func idf(n, df int) float64 { return math.Log(1 + float64(n+1)/float64(df+1)) }
+
+// likeness is what a cosine counts: nothing below zero.
+func likeness(cosine float64) float64 { return math.Max(0, cosine) }
 
 // band is the authority of a row.
 func band(t memd.Tier, overFloor bool) float64 {

@@ -20,9 +20,10 @@ type scored struct {
 	matched []memd.Match
 }
 
-// score weighs one row; ok is false when it holds none of the query's terms,
-// or stop words alone beside others.
-func (w *weighed) score(m *memd.Memory, b configs.Budgets, hour memd.Time) (s *scored, ok bool) {
+// score weighs one row, whose vector has that cosine with the query's, 0 for
+// none. ok is false when it is not near and holds none of the query's terms, or
+// stop words alone beside others.
+func (w *weighed) score(m *memd.Memory, cosine float64, b configs.Budgets, hour memd.Time) (s *scored, ok bool) {
 	n := len(w.terms)
 	text, labels := make([]int, n), make([]int, n)
 	w.counter.Count(m.Summary, text)
@@ -49,29 +50,30 @@ func (w *weighed) score(m *memd.Memory, b configs.Budgets, hour memd.Time) (s *s
 			metadata += weight
 		}
 	}
-	if held == 0 {
+	near := cosine >= vectorFloor
+	if held == 0 && !near {
 		return nil, false
 	}
 	mass := w.massFor(m.Tier)
-	s = &scored{memory: *m, over: rare || held >= floorMass*mass}
+	s = &scored{memory: *m, over: near || rare || held >= floorMass*mass}
 	tiers.Present(&s.memory, b, hour)
-	s.parts = memd.Breakdown{
-		Authority: band(m.Tier, s.over),
-		Keyword:   weightKeyword * w.keyword(m, text, mass+w.stopMass),
-		Metadata:  weightLabels * metadata / (mass + w.stopMass),
-	}
+	s.parts = memd.Breakdown{Authority: band(m.Tier, s.over)}
 	if inText {
+		s.parts.Keyword = weightKeyword * w.keyword(m, text, mass+w.stopMass)
 		s.matched = append(s.matched, memd.MatchKeyword)
-	} else {
-		s.parts.Keyword = 0
 	}
 	if metadata > 0 {
+		s.parts.Metadata = weightLabels * metadata / (mass + w.stopMass)
 		s.matched = append(s.matched, memd.MatchMetadata)
+	}
+	s.parts.Vector = weightVector * likeness(cosine) * (1 - s.parts.Keyword)
+	if near {
+		s.matched = append(s.matched, memd.MatchVector)
 	}
 	if s.memory.Stale {
 		s.parts.Stale = staleSinks
 	}
-	s.own = s.parts.Keyword + s.parts.Metadata
+	s.own = s.parts.Keyword + s.parts.Metadata + s.parts.Vector
 	tilt := tiltMax * s.own
 	s.parts.Importance = tilt * tiltImportance * float64(m.Importance-1) / 9
 	s.parts.Recency = tilt * tiltRecency * recency(m, hour)

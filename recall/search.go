@@ -25,12 +25,19 @@ func (e *Engine) search(v *store.View, p *plan) (*ranking, error) {
 	rows, err := p.find(v, r)
 	if err != nil { // the session's notes can still answer
 		r.failed = err
-		if err := e.legFailure(v, err); err != nil {
+		if err := e.legFailure(v, memd.MatchKeyword, err); err != nil {
+			return nil, err
+		}
+	}
+	rows, cosines, err := p.near(v, rows)
+	if err != nil {
+		p.vector = &vectorQuery{Out: true}
+		if err := e.legFailure(v, memd.MatchVector, err); err != nil {
 			return nil, err
 		}
 	}
 	for i := range rows {
-		if s, ok := r.terms.score(&rows[i], e.store.Budgets(), p.hour); ok {
+		if s, ok := r.terms.score(&rows[i], cosines[rows[i].ID], e.store.Budgets(), p.hour); ok {
 			r.rows = append(r.rows, s)
 		}
 	}
@@ -58,14 +65,13 @@ func (p *plan) find(v *store.View, r *ranking) ([]memd.Memory, error) {
 	return p.gather(v, r.terms)
 }
 
-// legFailure logs the failure of the keyword leg and returns nil if it only
-// degrades the answer; the whole request fails when it is at its end or the
-// store is busy.
-func (e *Engine) legFailure(v *store.View, err error) error {
+// legFailure logs the failure of a leg and returns nil if it only degrades the
+// answer; the whole request fails when it is at its end or the store is busy.
+func (e *Engine) legFailure(v *store.View, leg memd.Match, err error) error {
 	if v.Err() != nil || memd.CodeOf(err) != memd.CodeStoreFailed {
 		return err
 	}
-	e.log.Error("recall leg failed", "leg", string(memd.MatchKeyword), "error", err)
+	e.log.Error("recall leg failed", "leg", string(leg), "error", err)
 	return nil
 }
 
@@ -75,7 +81,7 @@ func (e *Engine) addNotes(v *store.View, p *plan, r *ranking) error {
 	notes, err := e.notes(v, p)
 	for i := range notes {
 		m := &notes[i]
-		s, ok := r.terms.score(m, e.store.Budgets(), p.hour)
+		s, ok := r.terms.score(m, 0, e.store.Budgets(), p.hour)
 		if !ok {
 			continue
 		}

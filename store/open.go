@@ -208,11 +208,12 @@ func (s *Set) recordMeta(ctx context.Context) error {
 	err := s.View(ctx, func(v *View) error {
 		backend := "none"
 		var version string
-		if err := v.active().row(ctx, `SELECT vec_version()`, nil, &version); err == nil {
+		if err := v.active().row(ctx, `SELECT vec_version()`, nil, &version); err == nil && !s.withoutIt {
 			backend = "sqlite-vec " + version
 		}
 		want["vector_backend"] = backend
-		want["vector_available"] = strconv.FormatBool(backend != "none")
+		s.vectors = backend != "none"
+		want["vector_available"] = strconv.FormatBool(s.vectors)
 		if err := v.active().row(ctx, `SELECT EXISTS (SELECT 1 FROM outbox WHERE leased_until IS NOT NULL)`, nil, &leased); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func readings() []reading {
 				return v.Postings(t, match("word 中文"), func(store.Loc) {})
 			}},
 			reading{"Removed " + string(t), "", func(v *store.View) error {
-				return v.Removed(t, match("word"), scope(), store.Filter{}, memd.LocalAdmin(), 100, func(string) {})
+				return v.Removed(t, match("word"), scope(), store.Filter{}, memd.LocalAdmin(), 100, func(_, _ string) {})
 			}},
 			reading{"Load " + string(t), "", func(v *store.View) error {
 				_, err := v.Load(t, []store.Loc{{RID: 1}}, scope(), store.Filter{Kinds: []memd.Kind{memd.Fact}, Tags: []string{"x"}})

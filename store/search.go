@@ -189,7 +189,14 @@ func (v *View) eachWanted(locs []Loc, fn func(i int, c *conn, rids string) error
 // namespaces that the caller may not see, and rows under access tags that it
 // does not hold, are passed over: their very existence is not told, nor do
 // they use up the limit.
-func (v *View) Removed(t memd.Tier, match string, scope Scope, filter Filter, c memd.Caller, limit int, count func(reason string)) error {
+func (v *View) Removed(t memd.Tier, match string, scope Scope, filter Filter, c memd.Caller, limit int, count func(id, reason string)) error {
+	source := `(SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?7) f CROSS JOIN {t} ON {t}.rid = f.rowid`
+	return v.removed(t, source, func(int) string { return match }, scope, filter, c, limit, count)
+}
+
+// removed is Removed for the rows that source makes of what wanted names in a
+// database, "" for none.
+func (v *View) removed(t memd.Tier, source string, wanted func(i int) string, scope Scope, filter Filter, c memd.Caller, limit int, count func(id, reason string)) error {
 	query := func(i int) string {
 		superseded := `FALSE`
 		if i == 0 {
@@ -199,16 +206,19 @@ func (v *View) Removed(t memd.Tier, match string, scope Scope, filter Filter, c 
  WHEN NOT `+inNamespace+` THEN 'namespace' WHEN NOT `+isOpen+` THEN 'access'
  WHEN NOT `+hasKind+` THEN 'kind' WHEN NOT `+hasTags+` THEN 'tag' ELSE '' END,
  {t}.id, {t}.namespace, {t}.memory_key, {t}.version
- FROM (SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?7) f
- CROSS JOIN {t} ON {t}.rid = f.rowid
+ FROM `+source+`
  WHERE (?9 OR {t}.namespace IN (SELECT value FROM json_each(?10)))
    AND (?11 OR NOT EXISTS (SELECT 1 FROM json_each({t}.access) a
      WHERE a.value NOT IN (SELECT value FROM json_each(?12))))
  LIMIT ?8`)
 	}
-	args := append(append(scope.args(), filter.args()...), match, limit,
-		c.Namespaces == nil, jsonList(c.Namespaces), c.AllAccess, jsonList(c.Access))
+	shown := []any{limit, c.Namespaces == nil, jsonList(c.Namespaces), c.AllAccess, jsonList(c.Access)}
 	return v.each(func(i int, c *conn) error {
+		from := wanted(i)
+		if from == "" {
+			return nil
+		}
+		args := append(append(append(scope.args(), filter.args()...), from), shown...)
 		return fail("count what filters removed", c.each(v.ctx, query(i), args, func(rows *sql.Rows) error {
 			var reason string
 			m := memd.Memory{Tier: t}
@@ -223,7 +233,7 @@ func (v *View) Removed(t memd.Tier, match string, scope Scope, filter Filter, c 
 			} else if !ok {
 				reason = "superseded"
 			}
-			count(reason)
+			count(m.ID, reason)
 			return nil
 		}))
 	})

@@ -110,7 +110,7 @@ func TestRemovedTells(t *testing.T) {
 		} {
 			counts := map[string]int{}
 			view(t, s, func(v *store.View) error {
-				return v.Removed(tier, match("common"), scope(), c.filter, c.caller, 100, func(reason string) { counts[reason]++ })
+				return v.Removed(tier, match("common"), scope(), c.filter, c.caller, 100, func(_, reason string) { counts[reason]++ })
 			})
 			if fmt.Sprint(counts) != c.want {
 				t.Errorf("%s, %s: %v, want %s", tier, name, counts, c.want)
@@ -119,7 +119,7 @@ func TestRemovedTells(t *testing.T) {
 		// The limit is of rows that the caller may know of.
 		n := 0
 		view(t, s, func(v *store.View) error {
-			return v.Removed(tier, match("common"), scope(), store.Filter{}, memd.LocalAdmin(), 3, func(string) { n++ })
+			return v.Removed(tier, match("common"), scope(), store.Filter{}, memd.LocalAdmin(), 3, func(_, _ string) { n++ })
 		})
 		if n != 3 {
 			t.Errorf("%s: %d rows at a limit of 3", tier, n)
@@ -144,7 +144,7 @@ func TestSupersededIsNotFound(t *testing.T) {
 	counts := map[string]int{}
 	view(t, s, func(v *store.View) error {
 		for _, tier := range []memd.Tier{memd.Long, memd.Archive} {
-			if err := v.Removed(tier, match("gopher"), scope(), store.Filter{}, memd.LocalAdmin(), 10, func(r string) { counts[r]++ }); err != nil {
+			if err := v.Removed(tier, match("gopher"), scope(), store.Filter{}, memd.LocalAdmin(), 10, func(_, r string) { counts[r]++ }); err != nil {
 				return err
 			}
 		}

@@ -32,6 +32,8 @@ type Options struct {
 
 	Version     string // of this memd, for the manifests of backups
 	KeepBackups int    // how many the default folder keeps; 0 keeps every one
+
+	NoVectors bool // do as where sqlite-vec is missing
 }
 
 // Set is the databases of one data directory. It is safe for concurrent use.
@@ -62,6 +64,8 @@ type Set struct {
 	making   sync.Mutex  // held while room is made
 
 	cursorKey []byte
+	vectors   bool // whether sqlite-vec is there; fixed once open
+	withoutIt bool // Options.NoVectors
 
 	version string
 	keep    int
@@ -107,7 +111,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},
-		outbox: newOutbox(&opts)}
+		outbox: newOutbox(&opts), withoutIt: opts.NoVectors}
 	s.upkeep.calls = make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {

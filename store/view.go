@@ -25,6 +25,8 @@ type View struct {
 	owing  bool          // whether rows may stand in a file that they have left
 	ghosts map[ghost]memd.Tier
 	heads  map[headKey]Head
+
+	vectors bool // whether sqlite-vec can compare any
 }
 
 // View runs fn over a consistent state that holds every write answered before
@@ -39,7 +41,7 @@ func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
 	case s.active == nil:
 		return s.lost
 	}
-	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), ghosts: s.ghosts, heads: map[headKey]Head{}}
+	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), ghosts: s.ghosts, heads: map[headKey]Head{}, vectors: s.vectors}
 	v.conns, v.missed, v.tiers = make([]*conn, len(v.parts)), make([]error, len(v.parts)), make([][]memd.Tier, len(v.parts))
 	if v.conns[0], err = s.active.lend(ctx); err != nil {
 		return err

@@ -57,7 +57,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 func (a *app) server(tokens *guard.Tokens) *api.Server {
 	return api.New(api.Options{
 		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners),
-		Recall:   recall.New(a.store, a.log),
+		Recall:   recall.New(a.store, a.log).WithEmbedder(a.embedder, 0),
 		Groom:    groom.New(a.store, a.log),
 		Store:    a.store,
 		Tokens:   tokens,

@@ -1,0 +1,138 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"memd"
+	"memd/embedding"
+	"memd/store"
+)
+
+// DefaultVectorTimeout is how long a query waits for its vector.
+const DefaultVectorTimeout = 150 * time.Millisecond
+
+// maxEmbedding is how many queries are with the embedder at a time, so that one
+// that ignores its deadline cannot pile up work.
+const maxEmbedding = 16
+
+// WithEmbedder adds the vector leg, with queries embedded by emb within timeout,
+// 0 for the default. A nil emb means that there is none, and nothing is amiss.
+// It is called before the Engine is used and returns it.
+func (e *Engine) WithEmbedder(emb embedding.Embedder, timeout time.Duration) *Engine {
+	if timeout <= 0 {
+		timeout = DefaultVectorTimeout
+	}
+	e.embedder, e.timeout = emb, timeout
+	e.embedding = make(chan struct{}, maxEmbedding)
+	return e
+}
+
+// vectorQuery is a query's vector. A cursor carries it: an embedder may give
+// another one the next time, or none.
+type vectorQuery struct {
+	Of  *store.Vector `json:"q,omitempty"` // nil: the query has none, or there is no embedder
+	Out bool          `json:"o,omitempty"` // whether the leg failed
+}
+
+var errUnasked = errors.New("the embedder is busy with earlier queries")
+
+// embed asks for the vector of a plan's query. It never takes longer than the
+// timeout; whatever fails leaves the leg out.
+func (e *Engine) embed(ctx context.Context, p *plan) {
+	if p.vector != nil { // a cursor's
+		return
+	}
+	p.vector = &vectorQuery{}
+	if e.embedder == nil || strings.TrimSpace(p.query.Query) == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	v, err := e.ask(ctx, p.query.Query)
+	if err != nil {
+		e.log.Warn("no vector for a query", "error", err)
+		p.vector.Out = true
+		return
+	}
+	if v != nil {
+		p.vector.Of = &store.Vector{Model: e.embedder.Model(), Int8: embedding.Int8(v)}
+	}
+}
+
+// ask calls the embedder and waits no longer than ctx, even where it does not
+// heed that.
+func (e *Engine) ask(ctx context.Context, text string) ([]float32, error) {
+	select {
+	case e.embedding <- struct{}{}:
+	case <-ctx.Done():
+		return nil, errUnasked
+	}
+	type answer struct {
+		v   []float32
+		err error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		defer func() { <-e.embedding }()
+		vectors, err := e.embedder.Embed(ctx, []string{text})
+		if err == nil && len(vectors) != 1 {
+			err = embedding.ErrLength
+		}
+		if err != nil {
+			answered <- answer{err: err}
+			return
+		}
+		if vectors[0] != nil {
+			err = embedding.Check(vectors[0], e.embedder.Dim())
+		}
+		answered <- answer{vectors[0], err}
+	}()
+	select {
+	case a := <-answered:
+		return a.v, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// near adds to rows those that the query's vector finds, and returns the cosine
+// of each that has one, by id. The rows of the other legs are measured too,
+// however far they are.
+func (p *plan) near(v *store.View, rows []memd.Memory) ([]memd.Memory, map[string]float64, error) {
+	q := p.vector.Of
+	if q == nil {
+		return rows, nil, nil
+	}
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	cosines, err := v.Cosines(*q, ids)
+	if err != nil {
+		return rows, nil, err
+	}
+	known := make(map[string]bool, len(rows))
+	for _, id := range ids {
+		known[id] = true
+	}
+	all := rows
+	for _, t := range searched {
+		if !p.tiers[t] {
+			continue
+		}
+		found, err := v.Nearest(t, *q, p.scope, p.filter, maxNear)
+		if err != nil {
+			return rows, nil, err
+		}
+		for _, n := range found {
+			if n.Cosine >= vectorFloor && !known[n.ID] {
+				all = append(all, n.Memory)
+				cosines[n.ID] = n.Cosine
+			}
+		}
+	}
+	return all, cosines, nil
+}

@@ -1,0 +1,373 @@
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"memd"
+	"memd/embedding"
+)
+
+// Vector is one to compare rows with, in the form in which they are stored. Only
+// vectors of its model and length are compared.
+type Vector struct {
+	Model string `json:"m"`
+	Int8  []byte `json:"v"` // embedding.Int8
+}
+
+// bits are the signs of its numbers.
+func (q Vector) bits() []byte {
+	numbers := make([]float32, len(q.Int8))
+	for i, b := range q.Int8 {
+		numbers[i] = float32(int8(b))
+	}
+	return embedding.Bits(numbers)
+}
+
+// Near is a row with the cosine of its vector.
+type Near struct {
+	memd.Memory
+	Cosine float64
+}
+
+// VectorsAvailable reports whether vectors can be searched at all.
+func (v *View) VectorsAvailable() bool { return v.vectors }
+
+var errNoVectors = &memd.Error{Code: memd.CodeStoreFailed, Message: "sqlite-vec is not available",
+	Hint: "keyword and metadata recall answer without it"}
+
+// comparable are the conditions under which sqlite-vec can compare a vector: it
+// aborts the whole statement over one that is null, empty or of another length.
+// Parameters 7 to 9 are the model, the int8 form and the bits of the one asked
+// for.
+const comparable = `e.model = ?7 AND e.dim = length(?8) AND length(e.vec) = length(?8) AND length(e.bits) = length(?9)`
+
+const (
+	hamming = `vec_distance_hamming(vec_bit(e.bits), vec_bit(?9))`
+	cosine  = `1 - vec_distance_cosine(vec_int8(e.vec), vec_int8(?8))`
+)
+
+func (q Vector) args(scope Scope, filter Filter) []any {
+	return append(append(scope.args(), filter.args()...), q.Model, q.Int8, q.bits())
+}
+
+// far is a row with the distance of its bits.
+type far struct {
+	part, distance int
+	id             string
+}
+
+// nearer orders rows by distance, over all databases: neither the database nor
+// the place in it decides which of equally distant ones is cut off.
+func nearer(a, b far) int {
+	return cmp.Or(cmp.Compare(a.distance, b.distance), strings.Compare(a.id, b.id))
+}
+
+// survivors is how many rows a pass over bits leaves for each that is wanted.
+const survivors = 12
+
+// Nearest returns at most n rows of tier t that are visible in scope and pass
+// the filter, without raw_content: of those whose bits differ least from q's,
+// over all databases, the ones of the greatest cosine, that first.
+func (v *View) Nearest(t memd.Tier, q Vector, scope Scope, filter Filter, n int) ([]Near, error) {
+	if !v.vectors {
+		return nil, errNoVectors
+	}
+	found, whole, err := v.glance(t, q, scope, filter, survivors*n)
+	if err == nil && !whole {
+		found, err = v.nearVisible(t, q, scope, filter, survivors*n)
+	}
+	if err == nil {
+		found, err = v.sharpen(found, q, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.compared(t, q, scope, filter, found)
+}
+
+// glance ranks all vectors, whoever may see them, which costs a fraction of a
+// look at their rows. It does where enough of the first are visible, and where
+// there are no more; else, or where few rows are of the tier, it is not whole.
+func (v *View) glance(t memd.Tier, q Vector, scope Scope, filter Filter, n int) (found []far, whole bool, err error) {
+	if most, err := v.most(t); !most || err != nil {
+		return nil, false, err
+	}
+	limit := n + n/4 // some are not visible
+	query := `SELECT e.memory_id, ` + hamming + ` AS distance FROM embedding e WHERE ` + comparable + `
+ ORDER BY distance, e.memory_id LIMIT ?1`
+	var all []far
+	err = v.each(func(i int, c *conn) error {
+		args := []any{limit, nil, nil, nil, nil, nil, q.Model, q.Int8, q.bits()}
+		return fail("compare vectors", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
+			f := far{part: i}
+			err := rows.Scan(&f.id, &f.distance)
+			all = append(all, f)
+			return err
+		}))
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortFunc(all, nearer)
+	more := len(all) >= limit
+	all = all[:min(len(all), limit)]
+	for len(all) > 0 && len(found) < n {
+		part := all[:min(len(all), n)]
+		all = all[len(part):]
+		seen, err := v.visibleAmong(t, part, scope, filter)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, f := range part {
+			if seen[sighting{f.part, f.id}] {
+				found = append(found, f)
+			}
+		}
+	}
+	return found[:min(len(found), n)], len(found) >= n || !more, nil
+}
+
+// most reports whether half of all rows and more are of tier t. The answer
+// changes what a search costs, never what it finds.
+func (v *View) most(t memd.Tier) (bool, error) {
+	var own, all int
+	err := v.each(func(_ int, c *conn) error {
+		var o, a int
+		err := c.row(v.ctx, `SELECT coalesce(sum(iif(tier = ?, rows, 0)), 0), coalesce(sum(rows), 0) FROM tally
+ WHERE tier <> 'transient'`, []any{string(t)}, &o, &a)
+		own, all = own+o, all+a
+		return fail("read the tally", err)
+	})
+	return 2*own >= all, err
+}
+
+// sighting is where a row was found.
+type sighting struct {
+	part int
+	id   string
+}
+
+// visibleAmong tells which of some rows are visible and pass the filter.
+func (v *View) visibleAmong(t memd.Tier, found []far, scope Scope, filter Filter) (map[sighting]bool, error) {
+	seen := map[sighting]bool{}
+	err := v.eachID(found, func(i int, c *conn, ids string) error {
+		query := on(t, `SELECT `+keyColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.id = w.value
+ WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
+		args := append(append(scope.args(), filter.args()...), ids)
+		return fail("look for rows", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
+			m, err := scanKey(rows, t)
+			if err != nil {
+				return err
+			}
+			ok, err := v.current(i, &m)
+			if ok {
+				seen[sighting{i, m.ID}] = true
+			}
+			return err
+		}))
+	})
+	return seen, err
+}
+
+// keyColumns are what View.current asks of a row.
+const keyColumns = `{t}.id, {t}.namespace, {t}.memory_key, {t}.version`
+
+func scanKey(rows *sql.Rows, t memd.Tier, more ...any) (memd.Memory, error) {
+	m := memd.Memory{Tier: t}
+	err := rows.Scan(append([]any{&m.ID, &m.Namespace, nullText{&m.MemoryKey}, number{&m.Version}}, more...)...)
+	return m, err
+}
+
+// nearVisible ranks the vectors of the visible rows alone.
+func (v *View) nearVisible(t memd.Tier, q Vector, scope Scope, filter Filter, n int) ([]far, error) {
+	var all []far
+	err := v.each(func(i int, c *conn) error {
+		if filled, err := v.filled(i, c); err != nil || !slices.Contains(filled, t) {
+			return err
+		}
+		kept, err := v.nearIn(i, c, t, q.args(scope, filter), n)
+		all = append(all, kept...)
+		return err
+	})
+	slices.SortFunc(all, nearer)
+	return all[:min(len(all), n)], err
+}
+
+// nearIn is nearVisible for one database.
+func (v *View) nearIn(i int, c *conn, t memd.Tier, args []any, n int) ([]far, error) {
+	query := on(t, `SELECT `+keyColumns+`, `+hamming+` AS distance
+ FROM {t} CROSS JOIN embedding e ON e.memory_id = {t}.id
+ WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags+` AND `+comparable+`
+ ORDER BY distance, {t}.id LIMIT ?10`)
+	for asked := n; ; asked *= 4 { // what is not current makes room for more, and is rare
+		read := 0
+		var kept []far
+		err := c.each(v.ctx, query, append(args[:len(args):len(args)], asked), func(rows *sql.Rows) error {
+			f := far{part: i}
+			m, err := scanKey(rows, t, &f.distance)
+			if err != nil {
+				return err
+			}
+			read++
+			ok, err := v.current(i, &m)
+			if f.id = m.ID; ok && len(kept) < n {
+				kept = append(kept, f)
+			}
+			return err
+		})
+		if err != nil || len(kept) == n || read < asked {
+			return kept, fail("compare vectors", err)
+		}
+	}
+}
+
+// sharpen leaves the n rows of the greatest cosine.
+func (v *View) sharpen(found []far, q Vector, n int) ([]far, error) {
+	if len(found) <= n {
+		return found, nil
+	}
+	type sharp struct {
+		far
+		cosine float64
+	}
+	all := make([]sharp, 0, len(found))
+	query := `SELECT e.memory_id, ` + cosine + ` FROM json_each(?1) w CROSS JOIN embedding e ON e.memory_id = w.value WHERE ` + comparable
+	err := v.eachID(found, func(i int, c *conn, ids string) error {
+		args := []any{ids, nil, nil, nil, nil, nil, q.Model, q.Int8, q.bits()}
+		return fail("compare vectors", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
+			s := sharp{far: far{part: i}}
+			var likeness sql.NullFloat64
+			err := rows.Scan(&s.id, &likeness)
+			if s.cosine = likeness.Float64; err == nil && likeness.Valid {
+				all = append(all, s)
+			}
+			return err
+		}))
+	})
+	slices.SortFunc(all, func(a, b sharp) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), strings.Compare(a.id, b.id)) })
+	left := make([]far, 0, n)
+	for _, s := range all[:min(n, len(all))] {
+		left = append(left, s.far)
+	}
+	return left, err
+}
+
+// compared reads rows with their cosines.
+func (v *View) compared(t memd.Tier, q Vector, scope Scope, filter Filter, found []far) ([]Near, error) {
+	var all []Near
+	err := v.eachID(found, func(i int, c *conn, ids string) error {
+		query := on(t, `SELECT `+cosine+`, `+foundColumns+` FROM json_each(?10) w
+ CROSS JOIN {t} ON {t}.id = w.value CROSS JOIN embedding e ON e.memory_id = {t}.id
+ WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags+` AND `+comparable)
+		return fail("compare vectors", c.each(v.ctx, query, append(q.args(scope, filter), ids), func(rows *sql.Rows) error {
+			var likeness sql.NullFloat64 // null of a vector that is zero
+			m, err := scanMemory(rows, t, false, &likeness)
+			if err == nil && likeness.Valid {
+				all = append(all, Near{m, likeness.Float64})
+			}
+			return err
+		}))
+	})
+	slices.SortFunc(all, func(a, b Near) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.ID, b.ID))
+	})
+	return all, err
+}
+
+// eachID calls fn with every database that holds any of found, and their ids
+// there as a JSON list.
+func (v *View) eachID(found []far, fn func(i int, c *conn, ids string) error) error {
+	wanted := make([][]string, len(v.parts))
+	for _, f := range found {
+		wanted[f.part] = append(wanted[f.part], f.id)
+	}
+	return v.each(func(i int, c *conn) error {
+		if len(wanted[i]) == 0 {
+			return nil
+		}
+		return fn(i, c, jsonList(wanted[i]))
+	})
+}
+
+// Cosines returns those of the vectors of some rows, by id, over all databases.
+// A row without a vector that can be compared has none.
+func (v *View) Cosines(q Vector, ids []string) (map[string]float64, error) {
+	if !v.vectors {
+		return nil, errNoVectors
+	}
+	left := slices.Sorted(slices.Values(ids))
+	found := make(map[string]float64, len(ids))
+	query := `SELECT e.memory_id, ` + cosine + ` FROM json_each(?1) w CROSS JOIN embedding e ON e.memory_id = w.value WHERE ` + comparable
+	err := v.each(func(i int, c *conn) error {
+		var first, last string
+		err := c.row(v.ctx, `SELECT (SELECT min(memory_id) FROM embedding), (SELECT max(memory_id) FROM embedding)`,
+			nil, nullText{&first}, nullText{&last})
+		if err != nil {
+			return fail("read a range of ids", err)
+		}
+		from, _ := slices.BinarySearch(left, first)
+		to, last1 := slices.BinarySearch(left, last)
+		if last1 {
+			to++
+		}
+		if from >= to {
+			return nil
+		}
+		args := []any{jsonList(left[from:to]), nil, nil, nil, nil, nil, q.Model, q.Int8, q.bits()}
+		return fail("compare vectors", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
+			var id string
+			var likeness sql.NullFloat64
+			if err := rows.Scan(&id, &likeness); err != nil || !likeness.Valid {
+				return err
+			}
+			ok, err := v.stands(i, id)
+			if ok {
+				found[id] = likeness.Float64
+			}
+			return err
+		}))
+	})
+	return found, err
+}
+
+// RemovedNear is Removed for the rows of every tier whose vectors have at least
+// a cosine with q's.
+func (v *View) RemovedNear(q Vector, least float64, scope Scope, filter Filter, c memd.Caller, limit int, count func(t memd.Tier, id, reason string)) error {
+	near, err := v.over(q, least)
+	if err != nil || len(near) == 0 {
+		return err
+	}
+	source := `json_each(?7) f CROSS JOIN {t} ON {t}.id = f.value`
+	for _, t := range indexed {
+		err := v.removed(t, source, func(i int) string { return near[i] }, scope, filter, c, limit,
+			func(id, reason string) { count(t, id, reason) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over are the ids of the rows of every tier, whoever may see them, with at
+// least a cosine, as a JSON list for each database that has any.
+func (v *View) over(q Vector, least float64) (map[int]string, error) {
+	if !v.vectors {
+		return nil, errNoVectors
+	}
+	near := map[int]string{}
+	query := `SELECT json_group_array(e.memory_id) FROM embedding e
+ WHERE CASE WHEN ` + comparable + ` THEN ` + cosine + ` >= ?1 END`
+	err := v.each(func(i int, c *conn) error {
+		var ids string
+		args := []any{least, nil, nil, nil, nil, nil, q.Model, q.Int8, q.bits()}
+		err := c.row(v.ctx, query, args, &ids)
+		if ids != "[]" && err == nil {
+			near[i] = ids
+		}
+		return fail("compare vectors", err)
+	})
+	return near, err
+}
