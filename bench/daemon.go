@@ -9,6 +9,7 @@ import (
 	"memd/api"
 	"memd/api/client"
 	"memd/configs"
+	"memd/embedding"
 	"memd/groom"
 	"memd/internal/dirlock"
 	"memd/recall"
@@ -37,8 +38,9 @@ type Daemon struct {
 	served chan error
 }
 
-// Serve starts a Daemon over the store in dir. The caller must Close it.
-func Serve(dir string, budgets configs.Budgets) (*Daemon, error) {
+// Serve starts a Daemon over the store in dir, with e for its embedder, nil for
+// none. The caller must Close it.
+func Serve(dir string, budgets configs.Budgets, e embedding.Embedder) (*Daemon, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s, err := store.Open(ctx, store.Options{Dir: dir, Budgets: budgets})
 	if err != nil {
@@ -52,7 +54,7 @@ func Serve(dir string, budgets configs.Budgets) (*Daemon, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	server := api.New(api.Options{
-		Tiers: tiers.New(s), Recall: recall.New(s, nil), Groom: groom.New(s, nil), Store: s, Version: "bench",
+		Tiers: tiers.New(s), Recall: recall.New(s, nil).WithEmbedder(e, 0), Groom: groom.New(s, nil), Store: s, Version: "bench",
 	})
 	d := &Daemon{Store: s, Client: client.New(client.Unix(socket)), stop: stop, served: make(chan error, 1)}
 	go func() { d.served <- server.Serve(ctx, listener) }()

@@ -112,7 +112,7 @@ func writeAll(b *testing.B, writers []func(row int) error) cost {
 // of its own, as processes would.
 func writeREST(b *testing.B, dir string, requests [][]byte, n int) cost {
 	b.Helper()
-	d, err := Serve(dir, Room(writeRows))
+	d, err := Serve(dir, Room(writeRows), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

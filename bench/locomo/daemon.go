@@ -7,22 +7,26 @@ import (
 	"memd"
 	"memd/bench"
 	"memd/configs"
+	"memd/embedding"
+	"memd/store/vectorfill"
 )
 
 // daemon is memd as a searcher, spoken to through its REST interface alone.
 type daemon struct {
 	*bench.Daemon
-	rows    map[string]string // memory id -> row id
-	refused int               // rows that memd would not take
+	dir      string
+	embedder embedding.Embedder // nil: none
+	rows     map[string]string  // memory id -> row id
+	refused  int                // rows that memd would not take
 }
 
 // startDaemon serves a new store in dir.
-func startDaemon(dir string, budgets configs.Budgets) (*daemon, error) {
-	d, err := bench.Serve(dir, budgets)
+func startDaemon(dir string, budgets configs.Budgets, e embedding.Embedder) (*daemon, error) {
+	d, err := bench.Serve(dir, budgets, e)
 	if err != nil {
 		return nil, err
 	}
-	return &daemon{Daemon: d, rows: map[string]string{}}, nil
+	return &daemon{Daemon: d, dir: dir, embedder: e, rows: map[string]string{}}, nil
 }
 
 func (d *daemon) close() error { return d.Close() }
@@ -46,6 +50,11 @@ func (d *daemon) load(ctx context.Context, rows []row) error {
 			return fmt.Errorf("row %s was not written as a row of its own", r.ID)
 		}
 		d.rows[reply.Value.ID] = r.ID
+	}
+	if d.embedder != nil {
+		if err := vectorfill.Write(ctx, d.dir, d.embedder); err != nil {
+			return err
+		}
 	}
 	return d.allShort(ctx, len(d.rows))
 }

@@ -11,6 +11,7 @@
 //	go run ./bench/locomo
 //	go run ./bench/locomo -set memdaily_zh -markdown
 //	go run ./bench/locomo -conversation conv-26
+//	go run ./bench/locomo -static words.txt -words 40000
 package main
 
 import (
@@ -25,6 +26,8 @@ import (
 	"time"
 
 	"memd/bench"
+	"memd/embedding"
+	"memd/embedding/static"
 )
 
 func main() {
@@ -32,8 +35,10 @@ func main() {
 	name := flag.String("set", "locomo", "set to measure with: a folder below -data")
 	conversation := flag.String("conversation", "all", "load and ask one conversation only")
 	markdown := flag.Bool("markdown", false, "print Markdown tables")
+	model := flag.String("static", "", "file or folder of a static model for the vector leg, as static.Convert takes it")
+	words := flag.Int("words", 0, "words kept of a file of words")
 	flag.Parse()
-	err := run(context.Background(), os.Stdout, options{filepath.Join(*data, *name), *conversation, *markdown})
+	err := run(context.Background(), os.Stdout, options{filepath.Join(*data, *name), *conversation, *markdown, *model, *words})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "locomo:", err)
 		os.Exit(1)
@@ -44,6 +49,20 @@ type options struct {
 	dir          string // of the set
 	conversation string // "all" or a group
 	markdown     bool
+	model        string // of the static embedder, "" for none
+	words        int
+}
+
+// table converts and opens the static model, nil where there is none.
+func (o options) table(ctx context.Context, dir string) (*static.Table, error) {
+	if o.model == "" {
+		return nil, nil
+	}
+	path := filepath.Join(dir, "table")
+	if _, err := static.Convert(ctx, o.model, path, static.Options{Words: o.words}); err != nil {
+		return nil, err
+	}
+	return static.Open(path)
 }
 
 // searcher is a system under measurement: it returns the ids of the rows of a
@@ -73,10 +92,19 @@ func run(ctx context.Context, w io.Writer, opts options) error {
 	}
 	defer os.RemoveAll(dir)
 
+	table, err := opts.table(ctx, dir)
+	if err != nil {
+		return err
+	}
+	var e embedding.Embedder
+	if table != nil {
+		defer table.Close()
+		e = table
+	}
 	r := report{title: filepath.Base(opts.dir), set: s}
 	budgets := bench.Room(len(s.rows))
 	began := time.Now()
-	d, err := startDaemon(dir, budgets)
+	d, err := startDaemon(dir, budgets, e)
 	if err != nil {
 		return err
 	}
