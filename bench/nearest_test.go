@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -289,7 +288,7 @@ func scanInGo(b *testing.B, db *sql.DB, v []float32) []string {
 		if len(best) == 10 && cosine <= best[9].cosine {
 			continue
 		}
-		best = append(best, near{fmt.Sprintf("%s", id), cosine})
+		best = append(best, near{string(id), cosine})
 		slices.SortFunc(best, func(a, b near) int {
 			if a.cosine > b.cosine {
 				return -1
