@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"memd"
+	"memd/configs"
 	"memd/internal/memtest"
 	"memd/recall"
 	"memd/store"
@@ -26,7 +27,7 @@ import (
 func BenchmarkRecall50k(b *testing.B) {
 	texts := makeRows(50000)
 	dir := b.TempDir()
-	s := memtest.Store(b, dir, nil, nil)
+	s := memtest.Store(b, dir, nil, func(budgets *configs.Budgets) { *budgets = Room(manyRows) })
 	insertShort(b, s, texts)
 	engine := recall.New(s, nil)
 	questions := makeQuestions(texts, 200)

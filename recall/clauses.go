@@ -56,14 +56,14 @@ func clausesOf(query string, all []terms.Term) [][]int {
 }
 
 // passages are the overlapping parts of a long text of so many code points;
-// a text not much longer than one has none.
+// one no longer than two has none.
 func passages(text string, chars int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		size := passageChars
 		if len(text) > 2*chars { // mostly of a script without spaces
 			size /= 3
 		}
-		if chars <= size*3/2 {
+		if chars <= size*2 {
 			return
 		}
 		half := text
