@@ -226,6 +226,7 @@ func (w *writer) commitAcross(ctx context.Context) error {
 		w.set.owing.Store(true)
 	}
 	if _, err := w.conn.exec(ctx, "COMMIT"); err != nil {
+		w.torn = true
 		return err
 	}
 	for _, c := range w.copied {

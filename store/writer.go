@@ -45,7 +45,9 @@ type writer struct {
 	added   []addedHash // to be known once those have committed
 	copied  []copied    // rows that also stand elsewhere until those have committed
 	leaving bool        // whether rows leave a historical database
-	queued  bool        // whether rows wait for their vectors
+
+	torn   bool // whether a group committed to historical databases alone, so that heads are to be looked at
+	queued bool // whether rows wait for their vectors
 
 	taken atomic.Int64 // writes taken from the queue so far
 
@@ -217,7 +219,16 @@ func (w *writer) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.files.check()
+	if err := w.files.check(); err != nil {
+		return err
+	}
+	if w.torn {
+		err := w.set.mendHeads(ctx)
+		if w.torn = err != nil; w.torn { // a head without its row serves nothing; the next write tries again
+			w.log.Warn("heads not mended yet", "error", err)
+		}
+	}
+	return nil
 }
 
 // plainly runs fn between BEGIN IMMEDIATE and COMMIT.
