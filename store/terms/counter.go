@@ -1,16 +1,12 @@
 package terms
 
-// maxCached bounds the words a Counter remembers; then it forgets them all.
-const maxCached = 4096
-
 // Counter counts, for one query, how often each query term occurs in a text.
 // It remembers the words it has met, so that each is stemmed once. It is not
 // safe for concurrent use.
 type Counter struct {
 	terms map[string]int // Text to its place in the query
 	first [256]bool      // first bytes of terms; stemming keeps a word's first byte
-	words map[string]int // words met, before stemming, to the place; -1: no term
-	buf   []byte
+	words memo[int]      // the place of a word's term; -1: no term
 	lexer lexer
 	tf    []int // of the Count under way
 }
@@ -18,7 +14,7 @@ type Counter struct {
 // NewCounter returns a Counter for the terms of a query, which are distinct,
 // as Query returns them.
 func NewCounter(query []Term) *Counter {
-	c := &Counter{terms: make(map[string]int, len(query)), words: map[string]int{}}
+	c := &Counter{terms: make(map[string]int, len(query)), words: newMemo[int]()}
 	for i, t := range query {
 		if t.Text == "" {
 			continue
@@ -46,7 +42,7 @@ func (c *Counter) count(token []byte, _ role) {
 	if !c.first[token[0]] || len(token) > maxWord {
 		return
 	}
-	place, met := c.words[string(token)]
+	place, met := c.words.of[string(token)]
 	if !met {
 		place = c.place(token)
 	}
@@ -58,14 +54,10 @@ func (c *Counter) count(token []byte, _ role) {
 // place finds the term that token is a form of, -1 if there is none, and
 // remembers it.
 func (c *Counter) place(token []byte) int {
-	c.buf = append(c.buf[:0], token...)
-	place, ok := c.terms[string(stem(c.buf))]
+	place, ok := c.terms[string(c.words.stem(token))]
 	if !ok {
 		place = -1
 	}
-	if len(c.words) == maxCached {
-		clear(c.words)
-	}
-	c.words[string(token)] = place
+	c.words.put(string(token), place)
 	return place
 }

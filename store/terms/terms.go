@@ -16,7 +16,7 @@
 //
 // [Query] makes the terms of a query, which match either kind of token, and
 // [Counter] counts them in a text exactly as the index holds them: raw tokens
-// and seg tokens together.
+// and seg tokens together. [Indexer] emits all terms of a text, as often.
 //
 // Every function takes any bytes as data, never panics, and runs in time
 // linear in its input. Nothing here touches a database.

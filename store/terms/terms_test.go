@@ -156,8 +156,8 @@ func TestCounterForgets(t *testing.T) {
 		counter.Count("w"+strings.Repeat("x", i%50)+string(rune('a'+i%26))+strings.Repeat("y", i/1300), tf)
 	}
 	counter.Count("words", tf)
-	if tf[0] != 1 || len(counter.words) > maxCached {
-		t.Errorf("tf %v, %d words remembered", tf, len(counter.words))
+	if tf[0] != 1 || len(counter.words.of) > maxCached {
+		t.Errorf("tf %v, %d words remembered", tf, len(counter.words.of))
 	}
 }
 
