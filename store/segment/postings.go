@@ -66,13 +66,17 @@ func (p *Postings) next() (row, text, labels int, ok bool) {
 func (p *Postings) varint() uint64 {
 	b := p.data[p.at]
 	p.at++
-	v := uint64(b & 0x7F)
-	for shift := 7; b >= 0x80; shift += 7 {
-		b = p.data[p.at]
-		p.at++
-		v |= uint64(b&0x7F) << shift
+	if b < 0x80 {
+		return uint64(b)
 	}
-	return v
+	return p.long(b)
+}
+
+// long is varint for one that begins with b and goes on.
+func (p *Postings) long(b byte) uint64 {
+	v, size := binary.Uvarint(p.data[p.at:])
+	p.at += size
+	return v<<7 | uint64(b&0x7F)
 }
 
 // appendPosting appends the posting of a row that comes gap rows after the one
