@@ -8,7 +8,7 @@ import (
 )
 
 // Growing is an index that takes rows. It can be read between two calls of
-// Add. It is not safe for concurrent use while a row is added.
+// Add, by any number at once; its owner sees to it that nobody reads during one.
 type Growing struct {
 	rows    Rows
 	spaces  map[string]int32 // namespaces to their place in rows

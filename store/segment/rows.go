@@ -174,8 +174,8 @@ func exact[T any](s []T) []T {
 const (
 	stringBytes = 16 // a string beside its text
 	// mapBytes is about what an entry of a map takes beside its key and value:
-	// its share of control bytes and of free places.
-	mapBytes = 8
+	// its share of free places and of control bytes.
+	mapBytes = 24
 )
 
 // bytes is about what the rows hold.

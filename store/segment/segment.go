@@ -13,18 +13,19 @@
 //     32 bytes a row;
 //   - a posting list, a byte slice, holds for each row with a term how often
 //     the term stands in its text and in its labels ([Postings] has the form).
-//     Growing keeps one for each term in a map; Frozen has cut them into one
-//     blob, in the order of the terms;
+//     Growing has a slice for each term and finds it by a map; Frozen has one
+//     blob of them all, in the order of the terms;
 //   - the dictionary of Frozen holds the terms in order of their bytes, in
 //     blocks of 16, each as what it shares with the term before and the rest,
-//     with the number and the bytes of its postings. A term is found by binary
-//     search over the blocks.
+//     with the number of its postings and their bytes. A term is found by binary
+//     search over the blocks, then from entry to entry.
 //
 // Terms are those of [memd/store/terms.Indexer], hence those of the keyword
 // index in the database, except that words over 256 bytes have none.
 //
-// Nothing here is safe for concurrent use while a row is added; otherwise any
-// number may read at once.
+// Any number may read an index at once, but nobody a Growing while a row is
+// added. There, a Postings is fixed when it is made: it may be read to its end
+// while rows are added.
 package segment
 
 // Index is what Growing and Frozen have in common.
