@@ -46,8 +46,7 @@ func spell(n uint64) string {
 
 func benchRow(i int) Row {
 	return Row{
-		RID: int64(i), ID: fmt.Sprintf("01980000-0000-7000-8000-%012x", i),
-		Namespace: "project:" + spell(uint64(i%20)), Chars: 300,
+		RID: int64(i), Namespace: "project:" + spell(uint64(i%20)), Chars: 300,
 	}
 }
 

@@ -24,9 +24,15 @@ func (g *Growing) Freeze() *Frozen {
 	f := &Frozen{rows: g.rows.freeze(), lists: make([]byte, 0, size)}
 	f.dict = dictionaryOf(sorted, func(term string) (df, size int) {
 		l := &g.lists[g.terms[term]]
-		f.lists = append(f.lists, l.data...)
-		return int(l.n), len(l.data)
+		from := len(f.lists)
+		if isDense(int(l.n), f.rows.Len()) {
+			f.lists = appendDense(f.lists, l.postings(), f.rows.Len())
+		} else {
+			f.lists = append(f.lists, l.data...)
+		}
+		return int(l.n), len(f.lists) - from
 	})
+	f.lists = exact(f.lists)
 	return f
 }
 
@@ -42,7 +48,7 @@ func (f *Frozen) DF(term string) int {
 // Postings returns these rows.
 func (f *Frozen) Postings(term string) Postings {
 	df, from, to := f.dict.find(term)
-	return Postings{data: f.lists[from:to], n: df}
+	return Postings{data: f.lists[from:to], n: df, dense: df > 0 && isDense(df, f.rows.Len())}
 }
 
 // Bytes is about how much memory the index holds.

@@ -31,6 +31,8 @@ type list struct {
 	text, labels uint16 // counts in the row being added, 0 outside Add
 }
 
+func (l *list) postings() Postings { return Postings{data: l.data, n: int(l.n)} }
+
 // NewGrowing returns an index without rows.
 func NewGrowing() *Growing {
 	g := &Growing{spaces: map[string]int32{}, terms: map[string]int32{}, indexer: terms.NewIndexer()}
@@ -111,7 +113,7 @@ func (g *Growing) Postings(term string) Postings {
 	if !known {
 		return Postings{}
 	}
-	return Postings{data: g.lists[i].data, n: int(g.lists[i].n)}
+	return g.lists[i].postings()
 }
 
 // Bytes is about how much memory the index holds, without the words its

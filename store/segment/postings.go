@@ -5,9 +5,14 @@ import (
 	"math"
 )
 
-// maxCount is where the count of a term in a row stops. To BM25 it is the same
-// as any larger.
-const maxCount = math.MaxUint16
+// maxCount is the count of a term that stands more often in the text of a row
+// than mostCounted, however often: to BM25 it is nearly the same. Labels count
+// to mostLabels.
+const (
+	maxCount    = math.MaxUint16
+	mostCounted = 62
+	mostLabels  = 3
+)
 
 // Postings are the rows that hold a term, in ascending order, with how often
 // they do. It is a value; a copy goes on from where the original stood. The
@@ -16,23 +21,24 @@ const maxCount = math.MaxUint16
 // A posting begins with a varint of twice the rows passed over since the one
 // before, plus 1 if the term stands once in the text and not in the labels,
 // which is most often so: one byte, in a list that has every 64th row or more.
-// Otherwise a varint of the count in the text follows, times four, plus the
-// count in the labels or 3 if it is 3 or more, and then a varint of what it
-// has beyond 3.
+// Otherwise a byte of counts follows, four times that in the text plus that in
+// the labels. A dense list, of a term that stands in a third of the rows or
+// more, is such a byte for every row, 0 for one without the term.
 type Postings struct {
-	data []byte
-	at   int // in data
-	row  int // after the last one read
-	n    int
+	data  []byte
+	dense bool
+	at    int // in data
+	row   int // after the last one read
+	n     int
 }
 
 // Len is how many there are in all, read or not.
 func (p *Postings) Len() int { return p.n }
 
-// Next returns the next row, and how often the term stands in its text and in
-// its labels, at most 65,535 times each. At the end ok is false.
+// Next returns the next row, and how often the term stands in its text, 65,535
+// being more than 62, and in its labels, at most 3. At the end ok is false.
 func (p *Postings) Next() (row, text, labels int, ok bool) {
-	if p.at < len(p.data) {
+	if p.at < len(p.data) && !p.dense {
 		if b := p.data[p.at]; b&0x81 == 1 {
 			p.at++
 			row = p.row + int(b>>1)
@@ -45,6 +51,15 @@ func (p *Postings) Next() (row, text, labels int, ok bool) {
 
 // next is Next for every form.
 func (p *Postings) next() (row, text, labels int, ok bool) {
+	if p.dense {
+		for p.at < len(p.data) {
+			b := p.data[p.at]
+			if p.at++; b != 0 {
+				text, labels = counts(b)
+				return p.at - 1, text, labels, true
+			}
+		}
+	}
 	if p.at >= len(p.data) {
 		return 0, 0, 0, false
 	}
@@ -54,12 +69,22 @@ func (p *Postings) next() (row, text, labels int, ok bool) {
 	if head&1 == 1 {
 		return row, 1, 0, true
 	}
-	counts := p.varint()
-	text, labels = int(counts>>2), int(counts&3)
-	if labels == 3 {
-		labels += int(p.varint())
-	}
+	text, labels = counts(p.data[p.at])
+	p.at++
 	return row, text, labels, true
+}
+
+// counts takes a byte of counts apart.
+func counts(b byte) (text, labels int) {
+	if text = int(b >> 2); text > mostCounted {
+		text = maxCount
+	}
+	return text, int(b & 3)
+}
+
+// countsByte is the reverse.
+func countsByte(text, labels int) byte {
+	return byte(min(text, mostCounted+1)<<2 | min(labels, mostLabels))
 }
 
 // varint reads one that is there: data is made by appendPosting alone.
@@ -86,10 +111,47 @@ func appendPosting(data []byte, gap, text, labels int) []byte {
 	if text == 1 && labels == 0 {
 		return binary.AppendUvarint(data, head|1)
 	}
-	data = binary.AppendUvarint(data, head)
-	data = binary.AppendUvarint(data, uint64(text)<<2|uint64(min(labels, 3)))
-	if labels >= 3 {
-		data = binary.AppendUvarint(data, uint64(labels-3))
+	return append(binary.AppendUvarint(data, head), countsByte(text, labels))
+}
+
+// isDense reports whether the list of a term in df of some rows is dense.
+func isDense(df, rows int) bool { return df >= (rows+2)/3 }
+
+// appendDense appends the dense list of what p still has, over some rows.
+func appendDense(data []byte, p Postings, rows int) []byte {
+	from := len(data)
+	data = append(data, make([]byte, rows)...)
+	for row, text, labels, ok := p.Next(); ok; row, text, labels, ok = p.Next() {
+		data[from+row] = countsByte(text, labels)
 	}
 	return data
+}
+
+// Counts look up how often a term stands in rows of ascending ordinals. They
+// are a value; the zero value has none.
+type Counts struct {
+	postings          Postings
+	row, text, labels int // read ahead
+	ended             bool
+}
+
+// Counts are those of the postings. Where the list is dense they cost the same
+// for every row; otherwise they read up to it.
+func (p Postings) Counts() Counts { return Counts{postings: p, row: -1} }
+
+// In returns the counts of a row, as Next does, both 0 where the term does not
+// stand in it. No row asked for before may be higher.
+func (c *Counts) In(row int) (text, labels int) {
+	if c.postings.dense {
+		return counts(c.postings.data[row])
+	}
+	for c.row < row && !c.ended {
+		var ok bool
+		c.row, c.text, c.labels, ok = c.postings.Next()
+		c.ended = !ok
+	}
+	if c.ended || c.row != row {
+		return 0, 0
+	}
+	return c.text, c.labels
 }

@@ -2,32 +2,29 @@ package segment
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"sort"
-	"strings"
 )
 
 // Row is what the index holds of a row beside its terms.
 type Row struct {
 	RID       int64
-	ID        string // any text; a UUID in text form is kept as 16 bytes
 	Namespace string
 	Chars     int  // code points of the summary, at most 1<<31-1
 	Unspaced  bool // the summary is mostly of a script without spaces
+	Grouped   bool // the row belongs to a session; only whether any does is kept
 }
 
 // Rows are the rows of an index. The methods that take the ordinal of a row
 // panic where there is none of that ordinal.
 type Rows struct {
-	rids   []int64
-	ids    [][uuidBytes]byte
-	odd    map[int32]string // ids that are no UUID, by ordinal
-	spaces []int32          // ordinals of namespaces
-	chars  []uint32         // Chars<<1, plus 1 where Unspaced
-	names  []string         // of the namespaces, in order of appearance
-	texts  int              // bytes of odd and names, with their headers
+	rids    []int64
+	spaces  []int32  // ordinals of namespaces
+	chars   []uint32 // Chars<<1, plus 1 where Unspaced
+	grouped bool     // whether any row belongs to a session
+	names   []string // of the namespaces, in order of appearance
+	texts   int      // bytes of names, with their headers
 
 	// Rows added by ascending rid need nothing to be found by. Otherwise
 	// growing rows have last, and frozen ones byRID.
@@ -48,6 +45,9 @@ func (r *Rows) Chars(row int) int { return int(r.chars[row] >> 1) }
 // spaces.
 func (r *Rows) Unspaced(row int) bool { return r.chars[row]&1 != 0 }
 
+// Grouped reports whether any row belongs to a session.
+func (r *Rows) Grouped() bool { return r.grouped }
+
 // NamespaceOf returns the place of a row's namespace in Namespaces.
 func (r *Rows) NamespaceOf(row int) int { return int(r.spaces[row]) }
 
@@ -58,38 +58,12 @@ func (r *Rows) Namespace(row int) string { return r.names[r.spaces[row]] }
 // are not the caller's to change.
 func (r *Rows) Namespaces() []string { return slices.Clip(r.names) }
 
-// ID returns the id of a row.
-func (r *Rows) ID(row int) string {
-	if text, odd := r.odd[int32(row)]; odd {
-		return text
-	}
-	text := formatUUID(r.ids[row])
-	return string(text[:])
-}
-
 // Row returns all of a row.
 func (r *Rows) Row(row int) Row {
 	return Row{
-		RID: r.RID(row), ID: r.ID(row), Namespace: r.Namespace(row),
+		RID: r.RID(row), Namespace: r.Namespace(row),
 		Chars: r.Chars(row), Unspaced: r.Unspaced(row),
 	}
-}
-
-// CompareID compares the ids of two rows as texts: -, 0 or +.
-func (r *Rows) CompareID(a, b int) int { return CompareID(r, a, r, b) }
-
-// CompareID compares the id of row i of a with that of row j of b, as texts.
-func CompareID(a *Rows, i int, b *Rows, j int) int {
-	x, y := a.ref(i), b.ref(j)
-	return x.compare(&y)
-}
-
-func (r *Rows) ref(row int) ref {
-	id := ref{uuid: r.ids[row]}
-	if len(r.odd) > 0 {
-		id.text, id.odd = r.odd[int32(row)]
-	}
-	return id
 }
 
 // Find returns the last row added with a rid.
@@ -118,14 +92,6 @@ func (r *Rows) add(row Row, space int32) {
 	if n == math.MaxInt32 {
 		panic("segment: too many rows")
 	}
-	id, ok := parseUUID(row.ID)
-	if !ok {
-		if r.odd == nil {
-			r.odd = map[int32]string{}
-		}
-		r.odd[int32(n)] = strings.Clone(row.ID)
-		r.texts += 4 + stringBytes + len(row.ID) + mapBytes
-	}
 	chars := uint32(min(max(row.Chars, 0), math.MaxInt32)) << 1
 	if row.Unspaced {
 		chars |= 1
@@ -139,8 +105,8 @@ func (r *Rows) add(row Row, space int32) {
 	if r.last != nil {
 		r.last[row.RID] = int32(n)
 	}
+	r.grouped = r.grouped || row.Grouped
 	r.rids = append(r.rids, row.RID)
-	r.ids = append(r.ids, id)
 	r.spaces = append(r.spaces, space)
 	r.chars = append(r.chars, chars)
 }
@@ -148,8 +114,7 @@ func (r *Rows) add(row Row, space int32) {
 // freeze returns a compact copy.
 func (r *Rows) freeze() Rows {
 	f := Rows{
-		rids: exact(r.rids), ids: exact(r.ids), odd: maps.Clone(r.odd),
-		spaces: exact(r.spaces), chars: exact(r.chars), names: exact(r.names), texts: r.texts,
+		rids: exact(r.rids), spaces: exact(r.spaces), chars: exact(r.chars), names: exact(r.names), texts: r.texts, grouped: r.grouped,
 	}
 	if r.last == nil {
 		return f
@@ -180,6 +145,6 @@ const (
 
 // bytes is about what the rows hold.
 func (r *Rows) bytes() int {
-	return 8*cap(r.rids) + uuidBytes*cap(r.ids) + 4*(cap(r.spaces)+cap(r.chars)+cap(r.byRID)) +
+	return 8*cap(r.rids) + 4*(cap(r.spaces)+cap(r.chars)+cap(r.byRID)) +
 		len(r.last)*(8+4+mapBytes) + r.texts
 }

@@ -10,7 +10,7 @@
 // are an [Index] and answer alike. The parts:
 //
 //   - [Rows] holds what is known of a row beside its terms, in columns of about
-//     32 bytes a row;
+//     16 bytes a row;
 //   - a posting list, a byte slice, holds for each row with a term how often
 //     the term stands in its text and in its labels ([Postings] has the form).
 //     Growing has a slice for each term and finds it by a map; Frozen has one

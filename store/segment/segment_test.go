@@ -55,7 +55,7 @@ func TestAgreesWithCounter(t *testing.T) {
 		counter.Count(r.labels, labels)
 		for j := range query {
 			if text[j]+labels[j] > 0 {
-				want[j] = append(want[j], posting{i, text[j], labels[j]})
+				want[j] = append(want[j], posting{i, counted(text[j]), min(labels[j], mostLabels)})
 			}
 		}
 	}
@@ -69,12 +69,12 @@ func TestAgreesWithCounter(t *testing.T) {
 }
 
 func TestCountsStop(t *testing.T) {
-	for _, test := range []struct{ times, want int }{{65534, 65534}, {65535, 65535}, {65536, 65535}, {70000, 65535}} {
+	for _, test := range []struct{ times, want int }{{61, 61}, {62, 62}, {63, maxCount}, {64, maxCount}, {65536, maxCount}} {
 		g := NewGrowing()
 		many := strings.Repeat("a ", test.times)
 		g.Add(Row{}, []string{many, "", "b"}, many)
 		g.Add(Row{}, []string{"a"}, "")
-		want := []posting{{0, test.want, test.want}, {1, 1, 0}}
+		want := []posting{{0, test.want, mostLabels}, {1, 1, 0}}
 		for _, x := range []Index{g, g.Freeze()} {
 			if got := read(x.Postings("a")); !slices.Equal(got, want) {
 				t.Errorf("%T: %v, want %v", x, got, want)
@@ -96,7 +96,7 @@ func TestPostingForms(t *testing.T) {
 					continue
 				}
 				data = appendPosting(data, gap, text, labels)
-				want = append(want, posting{next + gap, text, labels})
+				want = append(want, posting{next + gap, counted(text), min(labels, mostLabels)})
 				next += gap + 1
 			}
 		}
@@ -131,7 +131,7 @@ func TestLongTexts(t *testing.T) {
 		strings.Repeat("k", 65536), strings.Repeat("数", 65536), strings.Repeat("\xff", 65536),
 		long + "a " + long + "b " + long + "cc " + long, "",
 	} {
-		r := Row{RID: int64(len(m.rows)), ID: strings.Repeat("i", 1000), Namespace: strings.Repeat("n", 1000)}
+		r := Row{RID: int64(len(m.rows)), Namespace: strings.Repeat("n", 1000)}
 		g.Add(r, nil, labels)
 		m.add(r, nil, labels)
 	}
@@ -152,30 +152,10 @@ func TestCharsAreKeptInBounds(t *testing.T) {
 	}
 }
 
-func TestCompareIDAcross(t *testing.T) {
-	ids := []string{"", "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-00000000000g", "0000000a", "0f", "ab", "abc",
-		"ffffffff-ffff-ffff-ffff-fffffffffffe", "ffffffff-ffff-ffff-ffff-ffffffffffff", "ffffffff-ffff-ffff-ffff-ffffffffffff0", "g"}
-	slices.Sort(ids)
-	a, b := NewGrowing(), NewGrowing()
-	for i := range ids {
-		a.Add(Row{ID: ids[i]}, nil, "")
-		b.Add(Row{ID: ids[len(ids)-1-i]}, nil, "")
-	}
-	f := b.Freeze()
-	for i := range ids {
-		for j := range ids {
-			got := CompareID(a.Rows(), i, f.Rows(), len(ids)-1-j)
-			if i < j != (got < 0) || i > j != (got > 0) {
-				t.Errorf("%q against %q: %d", ids[i], ids[j], got)
-			}
-		}
-	}
-}
-
 func TestReadingAllocatesNothing(t *testing.T) {
 	g := NewGrowing()
 	for i, id := range []string{"00000000-0000-0000-0000-000000000001", "hand-made", "00000000-0000-0000-0000-000000000002"} {
-		g.Add(Row{RID: int64(i), ID: id, Namespace: "n"}, []string{"some words", id}, "label")
+		g.Add(Row{RID: int64(i), Namespace: "n"}, []string{"some words", id}, "label")
 	}
 	f := g.Freeze()
 	term := string([]byte("word"))
@@ -185,7 +165,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 			p := x.Postings(term)
 			for row, _, _, ok := p.Next(); ok; row, _, _, ok = p.Next() {
 				found, _ := rows.Find(rows.RID(row))
-				n += x.DF(term) + found + rows.CompareID(row, 0) + rows.Chars(row) + rows.NamespaceOf(row) +
+				n += x.DF(term) + found + rows.Chars(row) + rows.NamespaceOf(row) +
 					len(rows.Namespace(row)) + len(rows.Namespaces())
 			}
 		})
@@ -196,12 +176,12 @@ func TestReadingAllocatesNothing(t *testing.T) {
 }
 
 func FuzzSegment(f *testing.F) {
-	f.Add("the writer commits", "数据库 test-all", "key", "id", int64(1))
-	f.Add("\xff\x00", "a a a", "a", "00000000-0000-0000-0000-000000000001", int64(-1))
-	f.Fuzz(func(t *testing.T, a, b, labels, id string, rid int64) {
+	f.Add("the writer commits", "数据库 test-all", "key", int64(1))
+	f.Add("\xff\x00", "a a a", "a", int64(-1))
+	f.Fuzz(func(t *testing.T, a, b, labels string, rid int64) {
 		m, g := newModel(), NewGrowing()
 		for i, text := range [][]string{{a, b}, {b}, nil, {a}} {
-			r := Row{RID: rid * int64(i%3), ID: id[:len(id)*i/3], Namespace: labels}
+			r := Row{RID: rid * int64(i%3), Namespace: labels}
 			g.Add(r, text, labels[:len(labels)*i/3])
 			m.add(r, text, labels[:len(labels)*i/3])
 		}
