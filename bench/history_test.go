@@ -89,6 +89,9 @@ func BenchmarkRecall21(b *testing.B) {
 	fullStore(b, dir, one, texts)
 	s := memtest.Store(b, dir, nil, func(into *configs.Budgets) { *into = fullBudgets() })
 	engine := recall.New(s, nil)
+	if err := s.Index(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	questions := makeQuestions(texts, 200)
 	bare := bareSearch(b, filepath.Join(one, store.ActiveName))
 

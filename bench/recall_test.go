@@ -61,12 +61,12 @@ func BenchmarkRecall50k(b *testing.B) {
 }
 
 // insertShort writes one short row a text, of various ages and importance.
-func insertShort(b *testing.B, s *store.Set, texts []string) {
+func insertShort(b testing.TB, s *store.Set, texts []string) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(4, 4))
 	now := s.Now()
 	for first := 0; first < len(texts); first += 1000 {
-		err := s.Update(b.Context(), func(tx *store.Tx) error {
+		err := s.Update(context.Background(), func(tx *store.Tx) error {
 			for i := first; i < min(first+1000, len(texts)); i++ {
 				m := shortRow(i, texts[i], now, rng)
 				if err := tx.Insert(&m); err != nil {

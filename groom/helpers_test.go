@@ -120,7 +120,7 @@ func (h *house) found(t memd.Tier, word, id string) bool {
 	err := h.store.View(context.Background(), func(v *store.View) error {
 		var locs []store.Loc
 		for _, term := range terms.Query(word, 10) {
-			if err := v.Postings(t, term.Match, func(l store.Loc) { locs = append(locs, l) }); err != nil {
+			if err := v.Postings(t, nil, term.Match, func(l store.Loc) { locs = append(locs, l) }); err != nil {
 				return err
 			}
 		}

@@ -1,8 +1,7 @@
 package recall
 
 import (
-	"cmp"
-	"slices"
+	"container/heap"
 
 	"memd"
 	"memd/store"
@@ -12,105 +11,128 @@ import (
 // notes are few; all of them are scored.
 var searched = [...]memd.Tier{memd.Long, memd.Short, memd.Archive}
 
-// gather returns the rows of the wanted tiers that hold the query's terms and
-// pass scope and filter: of each tier the heaviest, at most maxScored.
-func (p *plan) gather(v *store.View, w *weighed) ([]memd.Memory, error) {
-	var all []memd.Memory
-	for _, t := range searched {
-		if !p.tiers[t] {
-			continue
-		}
-		ranked, err := rank(v, w, t)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := p.heaviest(v, t, ranked)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
-}
-
-// heaviest reads the first of a tier's ranked rows that pass scope and filter,
-// at most maxScored. Scope comes before the cut: what is not visible makes
-// room.
-func (p *plan) heaviest(v *store.View, t memd.Tier, ranked []candidate) (all []memd.Memory, err error) {
-	hidden := 0
-	for len(ranked) > 0 && len(all) < maxScored {
-		left := maxScored - len(all)
-		rows, n, err := p.load(v, t, ranked, left, min(maxScored, max(left, hidden)))
-		if len(rows) > left { // the cut falls among them
-			rows, n, err = p.load(v, t, ranked, left, left)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-		ranked = ranked[n:]
-		hidden += n - len(rows)
-	}
-	return all, nil
-}
-
-// load reads the visible ones of the first n of ranked, as near to batch rows
-// as it can without parting rows of equal weight. Where more than that weigh
-// the same, it reads the newest left of them: by id, since neither the
-// database nor the place in it may tell.
-func (p *plan) load(v *store.View, t memd.Tier, ranked []candidate, left, batch int) (rows []memd.Memory, n int, err error) {
-	n = min(batch, len(ranked))
-	for 0 < n && n < len(ranked) && ranked[n-1].weight == ranked[n].weight {
-		n--
-	}
-	if n > 0 {
-		rows, err = v.Load(t, locs(ranked[:n]), p.scope, p.filter)
-		return rows, n, err
-	}
-	for n < len(ranked) && ranked[n].weight == ranked[0].weight {
-		n++
-	}
-	rows, err = v.LoadNewest(t, locs(ranked[:n]), p.scope, p.filter, left)
-	return rows, n, err
-}
-
-// candidate is a row with the weight of the query's terms that it holds.
+// candidate is a row that holds a term of the query, with the most that its own
+// relevance can be.
 type candidate struct {
 	store.Loc
-	weight float64
+	bound float64
 }
 
-// rank returns where the rows of a tier are that hold any carrier, whoever may
-// see them, the heaviest first.
-func rank(v *store.View, w *weighed, t memd.Tier) ([]candidate, error) {
-	place := map[store.Loc]int{}
-	var found []candidate
-	visited := 0
-	for _, i := range w.carriers { // rarest first, so that what a bound leaves out weighs least
-		if visited += w.corpus.DF[i]; visited > maxVisited && len(found) > 0 {
-			break
+// byBound is a heap of candidates, the most promising on top.
+type byBound []candidate
+
+func (h byBound) Len() int           { return len(h) }
+func (h byBound) Less(i, j int) bool { return h[i].bound > h[j].bound }
+func (h byBound) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byBound) Push(c any)        { *h = append(*h, c.(candidate)) }
+func (h *byBound) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// source yields the rows of a tier that hold a query's terms and pass scope and
+// filter, roughly the most relevant first, at most maxScored.
+type source struct {
+	tier memd.Tier
+	rest byBound // candidates that were not read
+	read int     // rows that were, and are visible
+	step int     // how many to read next
+
+	lends bool      // whether rows may lend each other relevance
+	most  float64   // what no row's relevance exceeds
+	own   []float64 // the relevance of those that were read
+}
+
+// newSource looks up where the rows of a tier are that hold any carrier.
+func (p *plan) newSource(v *store.View, w *weighed, t memd.Tier) (*source, error) {
+	s := &source{tier: t, step: firstRead}
+	b := &bounds{w: w}
+	if p.vector.Of != nil {
+		b.vector = weightVector
+	}
+	if len(w.carriers) == 0 {
+		return s, nil
+	}
+	rest, err := v.Shards(t, func(shard *store.Shard) error {
+		s.lends = s.lends || lends(t) && shard.Grouped()
+		b.of(shard, shard.Within(p.scope), func(row int, bound float64) {
+			s.rest = append(s.rest, candidate{shard.Loc(row), bound})
+		})
+		return nil
+	})
+	if err == nil && len(rest) > 0 {
+		s.lends = lends(t)
+		err = s.ask(v, w, b, rest)
+	}
+	if s.lends {
+		s.step += maxLenders
+	}
+	heap.Init(&s.rest)
+	if len(s.rest) > 0 {
+		s.most = s.rest[0].bound
+	}
+	return s, err
+}
+
+// ask looks in SQLite's own index of some databases, which says that a row
+// holds a term and not how often.
+func (s *source) ask(v *store.View, w *weighed, b *bounds, in []int) error {
+	weight := map[store.Loc]float64{}
+	visited, missed := 0, 0.0
+	for _, i := range w.carriers { // rarest first, so that what the limit leaves out weighs least
+		if visited > maxVisited {
+			missed += w.weight[i]
+			continue
 		}
-		err := v.Postings(t, w.terms[i].Match, func(l store.Loc) {
-			n, known := place[l]
-			if !known {
-				n = len(found)
-				place[l] = n
-				found = append(found, candidate{Loc: l})
-			}
-			found[n].weight += w.weight[i]
+		err := v.Postings(s.tier, in, w.terms[i].Match, func(l store.Loc) {
+			visited++
+			weight[l] += w.weight[i]
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	slices.SortFunc(found, func(a, b candidate) int { return cmp.Compare(b.weight, a.weight) })
-	return found, nil
+	for l, held := range weight {
+		s.rest = append(s.rest, candidate{l, b.loose(held + missed)})
+	}
+	return nil
 }
 
-func locs(found []candidate) []store.Loc {
-	locs := make([]store.Loc, len(found))
-	for i, c := range found {
-		locs[i] = c.Loc
+// ended reports whether no row is left, or as many were read as are to be.
+func (s *source) ended() bool { return len(s.rest) == 0 || s.read >= maxScored }
+
+// next is the most that the relevance of an unread row can be.
+func (s *source) next() float64 { return s.rest[0].bound }
+
+// more reads the visible ones among the next candidates. What is not visible
+// makes room. Rows of equal bounds are not parted: where more are left than may
+// be read, the newest are, by id, since neither the database nor the place in it
+// may tell.
+func (s *source) more(v *store.View, p *plan) ([]memd.Memory, error) {
+	left := maxScored - s.read
+	var taken []store.Loc
+	equal := 0 // how many of the last taken have one bound
+	for last := -1.0; len(s.rest) > 0 && (len(taken) < min(s.step, left) || s.rest[0].bound == last); {
+		c := heap.Pop(&s.rest).(candidate)
+		if c.bound != last {
+			equal = 0
+		}
+		equal++
+		last = c.bound
+		taken = append(taken, c.Loc)
 	}
-	return locs
+	s.step = min(s.step+firstRead, maxScored)
+	if len(taken) <= left {
+		rows, err := v.Load(s.tier, taken, p.scope, p.filter)
+		s.read += len(rows)
+		return rows, err
+	}
+	rows, err := v.Load(s.tier, taken[:len(taken)-equal], p.scope, p.filter)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := v.LoadNewest(s.tier, taken[len(taken)-equal:], p.scope, p.filter, left-len(rows))
+	s.read += len(rows) + len(newest)
+	return append(rows, newest...), err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memd/store"
 	"memd/store/terms"
 )
 
@@ -59,10 +60,7 @@ func clausesOf(query string, all []terms.Term) [][]int {
 // one no longer than two has none.
 func passages(text string, chars int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		size := passageChars
-		if len(text) > 2*chars { // mostly of a script without spaces
-			size /= 3
-		}
+		size := passageSize(store.Unspaced(text, chars))
 		if chars <= size*2 {
 			return
 		}
@@ -75,6 +73,14 @@ func passages(text string, chars int) iter.Seq[string] {
 			half = half[after(half, size/2):]
 		}
 	}
+}
+
+// passageSize is how many code points a passage has.
+func passageSize(unspaced bool) int {
+	if unspaced {
+		return passageChars / 3
+	}
+	return passageChars
 }
 
 // after is where the first n code points of text end.

@@ -70,7 +70,7 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 // assemble fills the sections in their order. A context cannot say that a leg
 // failed, so it fails with it.
 func (e *Engine) assemble(v *store.View, p *plan, a *assembly) error {
-	r, err := e.search(v, p)
+	r, err := e.search(v, p, everything)
 	if err == nil {
 		err = r.failed
 	}

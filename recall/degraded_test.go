@@ -21,7 +21,7 @@ import (
 func TestFailedLegIsNamed(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	s, err := store.Open(ctx, store.Options{Dir: dir, Budgets: configs.DefaultBudgets(), Now: memtest.NewClock().Now})
+	s, err := store.Open(ctx, store.Options{Dir: dir, Budgets: configs.DefaultBudgets(), Now: memtest.NewClock().Now, NoIndex: true})
 	if err != nil {
 		t.Fatal(err)
 	}

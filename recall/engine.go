@@ -45,7 +45,11 @@ func (e *Engine) Recall(ctx context.Context, c memd.Caller, q memd.Query) (memd.
 	e.embed(ctx, p)
 	answer := memd.Answer{Results: []memd.Hit{}, Degraded: []string{}}
 	err = e.store.View(ctx, func(v *store.View) error {
-		r, err := e.search(v, p)
+		want := p.limit + 1 // whether there is a further page
+		if p.query.Explain {
+			want = everything
+		}
+		r, err := e.search(v, p, want)
 		if err != nil {
 			return err
 		}

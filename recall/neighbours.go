@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"maps"
 	"slices"
 
 	"memd"
@@ -12,45 +13,81 @@ import (
 // two also borrow from it.
 const reach = 5
 
+// lending is a tier's lenders, the most relevant first, and what they lend.
+type lending struct {
+	tier  memd.Tier
+	rows  []*scored
+	loans loans
+}
+
 // lend lets the rows of a session share their relevance: what was said just
 // before and after a match often belongs to it. Lenders and borrowers are the
-// most relevant matches of a tier; the neighbours of the first of them enter
-// without a match of their own, below all that have one.
-func (e *Engine) lend(v *store.View, p *plan, r *ranking) error {
-	for _, t := range []memd.Tier{memd.Short, memd.Archive} {
-		var lenders []*scored
-		matches := map[string]bool{}
-		for _, s := range r.rows {
-			matches[s.memory.ID] = true
-			if s.memory.Tier == t && s.memory.SessionID != "" {
-				lenders = append(lenders, s)
-			}
-		}
-		if len(lenders) == 0 {
+// most relevant matches of a tier that have a session.
+func (r *ranking) lend(v *store.View) ([]lending, error) {
+	var all []lending
+	for _, t := range searched {
+		if !lends(t) {
 			continue
 		}
-		slices.SortFunc(lenders, byOwn)
-		lenders = lenders[:min(len(lenders), maxLenders)]
-		rows := make([]memd.Memory, len(lenders))
-		for i, s := range lenders {
-			rows[i] = s.memory
+		var rows []*scored
+		for _, s := range r.found {
+			if s.memory.Tier == t {
+				rows = append(rows, s)
+				s.parts.Neighbour = 0
+				s.score = s.parts.Sum()
+			}
 		}
-		beside, err := v.Beside(t, rows, reach)
-		if err != nil {
-			return err
+		slices.SortFunc(rows, byOwn)
+		rows = slices.DeleteFunc(rows[:min(len(rows), maxLenders)], func(s *scored) bool { return s.memory.SessionID == "" })
+		if len(rows) == 0 {
+			continue
 		}
-		l := newLoans(lenders)
-		for _, s := range lenders {
-			s.parts.Neighbour = l.to(&s.memory, beside[s.memory.ID])
+		if err := r.lookBeside(v, t, rows); err != nil {
+			return nil, err
+		}
+		l := newLoans(rows)
+		for _, s := range rows {
+			s.parts.Neighbour = l.to(&s.memory, r.beside[s.memory.ID])
 			s.score = s.parts.Sum()
 		}
-		entered, err := e.enter(v, p, t, lenders[:min(len(lenders), maxLent)], beside, l, matches)
-		if err != nil {
-			return err
-		}
-		r.rows = append(r.rows, entered...)
+		all = append(all, lending{t, rows, l})
 	}
-	return nil
+	return all, nil
+}
+
+// lookBeside looks up the rows next to those of a tier, each once.
+func (r *ranking) lookBeside(v *store.View, t memd.Tier, rows []*scored) error {
+	var unknown []memd.Memory
+	for _, s := range rows {
+		if _, known := r.beside[s.memory.ID]; !known {
+			unknown = append(unknown, s.memory)
+			r.beside[s.memory.ID] = store.Beside{}
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	found, err := v.Beside(t, unknown, reach)
+	maps.Copy(r.beside, found)
+	return err
+}
+
+// enterAll returns the neighbours of the first lenders of each tier that match
+// nothing themselves. They stand below all that do.
+func (e *Engine) enterAll(v *store.View, p *plan, r *ranking, all []lending) ([]*scored, error) {
+	matches := make(map[string]bool, len(r.found))
+	for _, s := range r.found {
+		matches[s.memory.ID] = true
+	}
+	var entered []*scored
+	for _, l := range all {
+		rows, err := e.enter(v, p, r, l, matches)
+		if err != nil {
+			return nil, err
+		}
+		entered = append(entered, rows...)
+	}
+	return entered, nil
 }
 
 // byOwn sorts by relevance of its own, then as order does.
@@ -99,19 +136,18 @@ func (l loans) to(m *memd.Memory, b store.Beside) float64 {
 	return lent + lendSession*l.best[sessionOf(m)]
 }
 
-// enter returns the neighbours of lenders that hold no term of the query
-// themselves.
-func (e *Engine) enter(v *store.View, p *plan, t memd.Tier, lenders []*scored, beside map[string]store.Beside, l loans, matches map[string]bool) ([]*scored, error) {
+// enter is enterAll for one tier.
+func (e *Engine) enter(v *store.View, p *plan, r *ranking, l lending, matches map[string]bool) ([]*scored, error) {
 	around := map[string]store.Beside{} // lenders, seen from each neighbour
 	var ids []string
-	for _, s := range lenders {
+	for _, s := range l.rows[:min(len(l.rows), maxLent)] {
 		id := s.memory.ID
-		for i, n := range beside[id].Before { // which the lender comes after
+		for i, n := range r.beside[id].Before { // which the lender comes after
 			a := around[n]
 			a.After = atPlace(a.After, i, id)
 			around[n] = a
 		}
-		for i, n := range beside[id].After {
+		for i, n := range r.beside[id].After {
 			a := around[n]
 			a.Before = atPlace(a.Before, i, id)
 			around[n] = a
@@ -123,16 +159,19 @@ func (e *Engine) enter(v *store.View, p *plan, t memd.Tier, lenders []*scored, b
 		}
 	}
 	slices.Sort(ids)
-	rows, err := v.LoadIDs(t, ids, p.scope, p.filter)
+	rows, err := v.LoadIDs(l.tier, ids, p.scope, p.filter)
 	if err != nil {
 		return nil, err
 	}
 	var entered []*scored
 	for i := range rows {
 		m := &rows[i]
+		if _, matches := r.terms.score(m, 0, e.store.Budgets(), p.hour); matches { // one that was not read
+			continue
+		}
 		s := &scored{memory: *m, matched: []memd.Match{memd.MatchNeighbour}}
 		tiers.Present(&s.memory, e.store.Budgets(), p.hour)
-		s.parts = memd.Breakdown{Authority: bandNeighbour, Neighbour: l.to(m, around[m.ID])}
+		s.parts = memd.Breakdown{Authority: bandNeighbour, Neighbour: l.loans.to(m, around[m.ID])}
 		s.score = s.parts.Sum()
 		entered = append(entered, s)
 	}

@@ -76,6 +76,9 @@ const (
 	// vectorFloor is the cosine from which on a row is a match by its vector.
 	vectorFloor = 0.7
 
+	// leastMatch is the least that a row scores which matches by itself.
+	leastMatch = bandArchive + staleSinks
+
 	recencyHalf = 168 // hours, a week, after which recency is worth half
 	accessFull  = 16  // accesses that are worth the whole of tiltAccess
 )
@@ -83,8 +86,9 @@ const (
 // Bounds of the work that one query may cause.
 const (
 	maxTerms    = 128     // distinct terms of a query
-	maxVisited  = 200000  // index entries, after which commoner terms find no more rows
-	maxScored   = 1000    // candidates of a tier that are read and scored: the depth of a recall
+	firstRead   = 64      // candidates of a tier that are read first
+	maxVisited  = 200000  // entries of SQLite's index, after which commoner terms find no more rows
+	maxScored   = 1000    // candidates of a tier that are read and scored at most: the depth of a recall
 	maxExamined = 10000   // rows of a tier looked at to say what filters removed
 	maxNear     = 100     // rows of a tier that are nearest
 	maxLenders  = 200     // rows of a tier, the most relevant, that lend and borrow

@@ -7,6 +7,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/store"
 	"memd/tiers"
 )
 
@@ -29,7 +30,7 @@ func (w *weighed) score(m *memd.Memory, cosine float64, b configs.Budgets, hour 
 	w.counter.Count(m.Summary, text)
 	w.counter.Count(m.Why, text)
 	w.counter.Count(m.HowToApply, text)
-	w.counter.Count(labelText(m), labels)
+	w.counter.Count(store.Labels(m), labels)
 
 	var metadata, held float64
 	inText, rare := false, false
@@ -104,7 +105,7 @@ func (w *weighed) keyword(m *memd.Memory, tf []int, mass float64) float64 {
 // weight of the terms in it, by BM25's saturation and length, over that of all.
 // A query of several sentences counts in part by the one answered best.
 func (w *weighed) answers(tf []int, chars int, mass float64) float64 {
-	norm := saturation * (1 - lengthBias + lengthBias*float64(chars)/max(w.avgChars, 1))
+	norm := w.norm(chars)
 	share := func(i int) float64 { return w.weight[i] * float64(tf[i]) / (float64(tf[i]) + norm) }
 	var sum float64
 	for i := range tf {
@@ -115,22 +116,20 @@ func (w *weighed) answers(tf []int, chars int, mass float64) float64 {
 		return whole
 	}
 	best := 0.0
-	for _, clause := range w.clauses {
-		var sum, of float64
+	for c, clause := range w.clauses {
+		var sum float64
 		for _, i := range clause {
 			sum += share(i)
-			if !w.says[i] || w.corpus.DF[i] > 0 {
-				of += w.weight[i]
-			}
 		}
-		best = max(best, sum/max(of, clauseLeast*mass))
+		best = max(best, sum/max(w.clauseMass[c], clauseLeast*mass))
 	}
 	return (1-clauseWeighs)*whole + clauseWeighs*best
 }
 
-// labelText is what the metadata leg reads, as the index does.
-func labelText(m *memd.Memory) string {
-	return strings.Join([]string{m.MemoryKey, strings.Join(m.Tags, " "), string(m.Kind), m.Source, m.Owner}, " ")
+// norm is what a term's count saturates against, in a text of so many code
+// points.
+func (w *weighed) norm(chars int) float64 {
+	return saturation * (1 - lengthBias + lengthBias*float64(chars)/max(w.avgChars, 1))
 }
 
 // order sorts by score, then newest first, then id.

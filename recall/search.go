@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"errors"
 	"slices"
 
 	"memd"
@@ -16,53 +17,138 @@ type ranking struct {
 	overridden []memd.Memory  // a namespace named earlier has the key
 	duplicates []memd.Memory  // the content stands higher up
 	notesOut   map[string]int // matching notes that a filter removed, by filter
+
+	sources []*source
+	found   []*scored               // all rows that were read
+	near    map[string]bool         // those that the vector leg found, by id
+	beside  map[string]store.Beside // of those that lend, by id
 }
 
-// search finds, scores and orders the rows that bear on a plan's query. It
-// does not page.
-func (e *Engine) search(v *store.View, p *plan) (*ranking, error) {
-	r := &ranking{notesOut: map[string]int{}}
-	rows, err := p.find(v, r)
-	if err != nil { // the session's notes can still answer
-		r.failed = err
+// everything asks a search for the whole order.
+const everything = 1 << 30
+
+// search finds, scores and orders the rows that bear on a plan's query. The
+// first want of those behind the plan's position are sure to be the right ones;
+// what follows them may lack rows. It does not page.
+func (e *Engine) search(v *store.View, p *plan, want int) (*ranking, error) {
+	r, err := e.searchWith(v, p, want)
+	if failed, ok := errors.AsType[*vectorFault](err); ok { // the whole order is another without the leg
+		p.vector = &vectorQuery{Out: true}
+		if err := e.legFailure(v, memd.MatchVector, failed.err); err != nil {
+			return nil, err
+		}
+		return e.searchWith(v, p, want)
+	}
+	return r, err
+}
+
+func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) {
+	r := &ranking{notesOut: map[string]int{}, beside: map[string]store.Beside{}}
+	if err := p.find(v, r); err != nil { // the session's notes can still answer
+		r.failed, r.sources = err, nil
 		if err := e.legFailure(v, memd.MatchKeyword, err); err != nil {
 			return nil, err
 		}
 	}
-	rows, cosines, err := p.near(v, rows)
-	if err != nil {
-		p.vector = &vectorQuery{Out: true}
-		if err := e.legFailure(v, memd.MatchVector, err); err != nil {
-			return nil, err
-		}
-	}
-	for i := range rows {
-		if s, ok := r.terms.score(&rows[i], cosines[rows[i].ID], e.store.Budgets(), p.hour); ok {
-			r.rows = append(r.rows, s)
-		}
-	}
-	if err := e.lend(v, p, r); err != nil {
+	if err := e.addNear(v, p, r); err != nil {
 		return nil, err
 	}
 	if err := e.addNotes(v, p, r); err != nil {
 		return nil, err
 	}
-	sortScored(r.rows)
-	return r, r.settle(v, p)
+	if err := e.readFor(v, p, r, func() demand { return p.demandOf(r.found, want) }); err != nil {
+		return nil, err
+	}
+	for {
+		if err := e.arrange(v, p, r, want); err != nil {
+			return nil, err
+		}
+		d := p.demandOf(r.rows, want)
+		if r.meets(d) {
+			return r, nil
+		}
+		// What was set aside left room.
+		if err := e.readFor(v, p, r, func() demand { return d }); err != nil {
+			return nil, err
+		}
+	}
 }
 
-// find weighs the query's terms and gathers candidates from the index.
-func (p *plan) find(v *store.View, r *ranking) ([]memd.Memory, error) {
+// find weighs the query's terms and looks up where candidates are.
+func (p *plan) find(v *store.View, r *ranking) error {
 	if p.corpus == nil {
 		var err error
 		if p.corpus, err = survey(v, p.terms); err != nil {
 			p.corpus = &corpus{DF: make([]int, len(p.terms))}
 			r.terms = weigh(p.terms, p.clauses, p.corpus)
-			return nil, err
+			return err
 		}
 	}
 	r.terms = weigh(p.terms, p.clauses, p.corpus)
-	return p.gather(v, r.terms)
+	for _, t := range searched {
+		if !p.tiers[t] {
+			continue
+		}
+		s, err := p.newSource(v, r.terms, t)
+		if err != nil {
+			return err
+		}
+		r.sources = append(r.sources, s)
+	}
+	return nil
+}
+
+// readFor reads rows until all sources meet the demand.
+func (e *Engine) readFor(v *store.View, p *plan, r *ranking, of func() demand) error {
+	for _, s := range r.sources {
+		for !s.meets(of()) {
+			rows, err := s.more(v, p)
+			if err != nil {
+				return err
+			}
+			if err := e.score(v, p, r, s, rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// score scores the rows that a source yielded.
+func (e *Engine) score(v *store.View, p *plan, r *ranking, s *source, rows []memd.Memory) error {
+	cosines, err := p.cosines(v, rows)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if r.near[rows[i].ID] {
+			continue
+		}
+		if one, ok := r.terms.score(&rows[i], cosines[rows[i].ID], e.store.Budgets(), p.hour); ok {
+			r.found = append(r.found, one)
+			s.own = append(s.own, one.own)
+		}
+	}
+	return nil
+}
+
+// arrange orders what was found, as far as it was read.
+func (e *Engine) arrange(v *store.View, p *plan, r *ranking, want int) error {
+	lenders, err := r.lend(v)
+	if err != nil {
+		return err
+	}
+	if err := r.settle(v, p, r.found); err != nil {
+		return err
+	}
+	if p.demandOf(r.rows, want).score >= leastMatch {
+		return nil
+	}
+	entered, err := e.enterAll(v, p, r, lenders)
+	if err != nil || len(entered) == 0 {
+		return err
+	}
+	return r.settle(v, p, append(entered, r.found...))
 }
 
 // legFailure logs the failure of a leg and returns nil if it only degrades the
@@ -89,7 +175,7 @@ func (e *Engine) addNotes(v *store.View, p *plan, r *ranking) error {
 			r.notesOut[reason]++
 			continue
 		}
-		r.rows = append(r.rows, s)
+		r.found = append(r.found, s)
 	}
 	return err
 }
@@ -121,14 +207,17 @@ func (p *plan) removes(m *memd.Memory) string {
 	return ""
 }
 
-// settle leaves one row per key over the namespaces, that of the namespace
+// settle orders what was found and leaves one row per key over the namespaces, that of the namespace
 // named first, and one per content: the one that stands highest, but within a
 // tier that of the namespace named first. A row edited by hand has no hash
 // until groom has made it, and is nobody's duplicate.
-func (r *ranking) settle(v *store.View, p *plan) error {
+func (r *ranking) settle(v *store.View, p *plan, found []*scored) error {
+	found = slices.Clone(found)
+	sortScored(found)
+	r.rows, r.overridden, r.duplicates = nil, nil, nil
 	stands := map[string]*scored{} // by content
-	live := make([]*scored, 0, len(r.rows))
-	for _, s := range r.rows {
+	live := make([]*scored, 0, len(found))
+	for _, s := range found {
 		m := &s.memory
 		lost, err := overridden(v, p, m)
 		if err != nil {

@@ -98,13 +98,45 @@ func (e *Engine) ask(ctx context.Context, text string) ([]float32, error) {
 	}
 }
 
-// near adds to rows those that the query's vector finds, and returns the cosine
-// of each that has one, by id. The rows of the other legs are measured too,
-// however far they are.
-func (p *plan) near(v *store.View, rows []memd.Memory) ([]memd.Memory, map[string]float64, error) {
+// vectorFault is a failure of the vector leg.
+type vectorFault struct{ err error }
+
+func (f *vectorFault) Error() string { return "vector leg: " + f.err.Error() }
+
+// addNear finds the rows that are a match by the query's vector.
+func (e *Engine) addNear(v *store.View, p *plan, r *ranking) error {
+	r.near = map[string]bool{}
 	q := p.vector.Of
 	if q == nil {
-		return rows, nil, nil
+		return nil
+	}
+	for _, t := range searched {
+		if !p.tiers[t] {
+			continue
+		}
+		found, err := v.Nearest(t, *q, p.scope, p.filter, maxNear)
+		if err != nil {
+			return &vectorFault{err}
+		}
+		for _, n := range found {
+			if n.Cosine < vectorFloor {
+				continue
+			}
+			r.near[n.ID] = true
+			if s, ok := r.terms.score(&n.Memory, n.Cosine, e.store.Budgets(), p.hour); ok {
+				r.found = append(r.found, s)
+			}
+		}
+	}
+	return nil
+}
+
+// cosines measures rows, however far they are; by id, of those that have a
+// vector.
+func (p *plan) cosines(v *store.View, rows []memd.Memory) (map[string]float64, error) {
+	q := p.vector.Of
+	if q == nil {
+		return nil, nil
 	}
 	ids := make([]string, len(rows))
 	for i := range rows {
@@ -112,27 +144,7 @@ func (p *plan) near(v *store.View, rows []memd.Memory) ([]memd.Memory, map[strin
 	}
 	cosines, err := v.Cosines(*q, ids)
 	if err != nil {
-		return rows, nil, err
+		return nil, &vectorFault{err}
 	}
-	known := make(map[string]bool, len(rows))
-	for _, id := range ids {
-		known[id] = true
-	}
-	all := rows
-	for _, t := range searched {
-		if !p.tiers[t] {
-			continue
-		}
-		found, err := v.Nearest(t, *q, p.scope, p.filter, maxNear)
-		if err != nil {
-			return rows, nil, err
-		}
-		for _, n := range found {
-			if n.Cosine >= vectorFloor && !known[n.ID] {
-				all = append(all, n.Memory)
-				cosines[n.ID] = n.Cosine
-			}
-		}
-	}
-	return all, cosines, nil
+	return cosines, nil
 }

@@ -65,18 +65,20 @@ func (c *corpus) fits(n int) bool {
 
 // weighed is a query's terms with their weights in a corpus.
 type weighed struct {
-	terms    []terms.Term
-	corpus   *corpus
-	weight   []float64 // by term
-	says     []bool    // whether a term makes a match: not a stop word beside others
-	rare     []bool    // held by fewer than floorRare of the rows
-	carriers []int     // places of the terms that occur and carry weight, rarest first
-	mass     float64   // weight of the carriers: what the floor is a share of
-	noteMass float64   // weight of all terms that say something: the corpus does not count notes
-	stopMass float64   // weight of stop words beside others: relevance is a share of it too
-	clauses  [][]int   // places of the terms of each sentence, of a query of several
-	avgChars float64   // code points of a summary
-	counter  *terms.Counter
+	terms      []terms.Term
+	corpus     *corpus
+	weight     []float64 // by term
+	says       []bool    // whether a term makes a match: not a stop word beside others
+	rare       []bool    // held by fewer than floorRare of the rows
+	carriers   []int     // places of the terms that occur and carry weight, rarest first
+	mass       float64   // weight of the carriers: what the floor is a share of
+	noteMass   float64   // weight of all terms that say something: the corpus does not count notes
+	stopMass   float64   // weight of stop words beside others: relevance is a share of it too
+	clauses    [][]int   // places of the terms of each sentence, of a query of several
+	clausesOf  [][]int   // by term: the sentences with it
+	clauseMass []float64 // by sentence: weight of its terms that occur, what its answer is a share of
+	avgChars   float64   // code points of a summary
+	counter    *terms.Counter
 }
 
 // weigh gives a query's terms their weights. The parts of an identifier weigh little where an
@@ -115,8 +117,23 @@ func weigh(query []terms.Term, clauses [][]int, c *corpus) *weighed {
 			w.carriers = append(w.carriers, i)
 		}
 	}
+	w.weighClauses()
 	slices.SortStableFunc(w.carriers, func(a, b int) int { return cmp.Compare(c.DF[a], c.DF[b]) })
 	return w
+}
+
+// weighClauses adds up the weights of each sentence.
+func (w *weighed) weighClauses() {
+	w.clausesOf = make([][]int, len(w.terms))
+	w.clauseMass = make([]float64, len(w.clauses))
+	for c, clause := range w.clauses {
+		for _, i := range clause {
+			w.clausesOf[i] = append(w.clausesOf[i], c)
+			if !w.says[i] || w.corpus.DF[i] > 0 {
+				w.clauseMass[c] += w.weight[i]
+			}
+		}
+	}
 }
 
 // any is an FTS5 expression for the rows that hold any carrier, "" when there

@@ -360,7 +360,7 @@ func TestIndexFaultIsNoDamage(t *testing.T) {
 	match := match("archived")
 	view(t, s, func(v *store.View) error {
 		found := 0
-		if err := v.Postings(memd.Archive, match, func(store.Loc) { found++ }); err != nil {
+		if err := v.Postings(memd.Archive, nil, match, func(store.Loc) { found++ }); err != nil {
 			return err
 		}
 		names, err := v.Unavailable()

@@ -119,6 +119,8 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 			on(t, `DELETE FROM {t}_reindex`), on(t, `UPDATE tally SET rows = 0, chars = 0 WHERE tier = '{t}'`))
 	}
 	queries = append(queries, `DELETE FROM embedding`, `DELETE FROM pitfall_hit`,
+		// A gap says that more was moved than is told here.
+		`INSERT INTO moved (seq, tier, rid) SELECT coalesce(max(seq), 0) + 2 * `+movedKept+`, 'short', 0 FROM moved`,
 		// One entry stays, so that the next follows on it.
 		`DELETE FROM audit WHERE seq < (SELECT max(seq) FROM audit)`)
 	for _, t := range triggers {

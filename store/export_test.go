@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+
+	"memd"
 )
 
 // What the tests of package store_test need to see from inside.
@@ -135,4 +137,27 @@ func (s *Set) Impatient(ctx context.Context) error {
 // MoveOwed moves some of what is owed in one historical database into another.
 func (tx *Tx) MoveOwed(from, to string) (int, error) {
 	return tx.moveOwed(tx.w.part(from), tx.w.part(to))
+}
+
+// Indexed are the rows of tier t that hold a term, by the indexes in memory,
+// and the databases that these do not cover.
+func (v *View) Indexed(t memd.Tier, term string) (found []Loc, rest []int, err error) {
+	rest, err = v.Shards(t, func(s *Shard) error {
+		for p := s.Postings(term); ; {
+			row, _, _, ok := p.Next()
+			if !ok {
+				return nil
+			}
+			if s.Live(row) {
+				found = append(found, s.Loc(row))
+			}
+		}
+	})
+	return found, rest, err
+}
+
+// WithoutIndex has the View search with SQLite's index alone.
+func (v *View) WithoutIndex() *View {
+	v.indexer = nil
+	return v
 }

@@ -97,7 +97,7 @@ func find(t testing.TB, s *store.Set, tier memd.Tier, query string) []string {
 	ids := []string{}
 	view(t, s, func(v *store.View) error {
 		var locs []store.Loc
-		if err := v.Postings(tier, match(query), func(l store.Loc) { locs = append(locs, l) }); err != nil {
+		if err := v.Postings(tier, nil, match(query), func(l store.Loc) { locs = append(locs, l) }); err != nil {
 			return err
 		}
 		rows, err := v.Load(tier, locs, scope(), store.Filter{})

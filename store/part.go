@@ -27,6 +27,8 @@ type part struct {
 	state  string // of a historical database in the catalogue
 	hashes hashes // of contents that a write may repeat
 
+	index atomic.Pointer[index] // nil until it is made
+
 	unready bool // whether makeReady is still to be done; the writer's
 
 	rw    *conn        // the writer's connection to a historical database, nil until needed

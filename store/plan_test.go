@@ -38,7 +38,7 @@ func readings() []reading {
 	for _, t := range []memd.Tier{memd.Long, memd.Short, memd.Archive} {
 		list = append(list,
 			reading{"Postings " + string(t), "", func(v *store.View) error {
-				return v.Postings(t, match("word 中文"), func(store.Loc) {})
+				return v.Postings(t, nil, match("word 中文"), func(store.Loc) {})
 			}},
 			reading{"Removed " + string(t), "", func(v *store.View) error {
 				return v.Removed(t, match("word"), scope(), store.Filter{}, memd.LocalAdmin(), 100, func(_, _ string) {})

@@ -269,7 +269,7 @@ func served(t testing.TB, s *store.Set) string {
 	view(t, s, func(v *store.View) error {
 		for _, tier := range []memd.Tier{memd.Short, memd.Long, memd.Archive} {
 			var locs []store.Loc
-			if err := v.Postings(tier, match("common"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
+			if err := v.Postings(tier, nil, match("common"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
 				return err
 			}
 			rows, err := v.Load(tier, locs, scope(), store.Filter{})

@@ -140,3 +140,12 @@ func jsonList(items []string) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// jsonRIDs is a list of rids for json_each.
+func jsonRIDs(rids []int64) string {
+	text, err := json.Marshal(rids)
+	if err != nil { // numbers always marshal
+		panic(err)
+	}
+	return string(text)
+}

@@ -257,7 +257,7 @@ func TestFoundRowsHaveTheHashOfTheirText(t *testing.T) {
 		view(t, s, func(v *store.View) error {
 			for _, tier := range []memd.Tier{memd.Long, memd.Short, memd.Archive} {
 				var locs []store.Loc
-				if err := v.Postings(tier, match("heron"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
+				if err := v.Postings(tier, nil, match("heron"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
 					return err
 				}
 				found, err := v.Load(tier, locs, scope(), store.Filter{})

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -41,13 +40,32 @@ func (v *View) DocFreqs(words []string) ([]int, error) {
 	total := make([]int, len(words))
 	wanted := jsonList(words)
 	err := v.each(func(i int, c *conn) error {
-		filled, err := v.filled(i, c)
+		e, err := v.extent(i, c)
 		if err != nil {
 			return err
 		}
+		ok, err := v.within(i, c, func(x *index) error {
+			for n := range x.tiers {
+				err := x.tiers[n].shards(i, e.last[n], func(s *Shard) error {
+					for at, word := range words {
+						total[at] += s.docFreq(word)
+					}
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if ok || err != nil {
+			return err
+		}
 		var parts []string
-		for _, t := range filled {
-			parts = append(parts, on(t, `SELECT w.key, {t}_vocab.doc FROM json_each(?1) w CROSS JOIN {t}_vocab ON {t}_vocab.term = w.value`))
+		for _, t := range indexed {
+			if e.has(t) { // often not all, and to search the others takes as long as to find little
+				parts = append(parts, on(t, `SELECT w.key, {t}_vocab.doc FROM json_each(?1) w CROSS JOIN {t}_vocab ON {t}_vocab.term = w.value`))
+			}
 		}
 		if parts == nil {
 			return nil
@@ -64,36 +82,14 @@ func (v *View) DocFreqs(words []string) ([]int, error) {
 	return total, err
 }
 
-// filled are the indexed tiers of which a database has any row: often not all,
-// and to search the others takes as long as to find little.
-func (v *View) filled(i int, c *conn) ([]memd.Tier, error) {
-	if v.tiers[i] != nil {
-		return v.tiers[i], nil
-	}
-	var long, short, archive bool
-	err := c.row(v.ctx, `SELECT (SELECT max(rid) FROM long) IS NOT NULL,
- (SELECT max(rid) FROM short) IS NOT NULL, (SELECT max(rid) FROM archive) IS NOT NULL`, nil, &long, &short, &archive)
-	if err != nil {
-		return nil, fail("look for rows", err)
-	}
-	has := map[memd.Tier]bool{memd.Long: long, memd.Short: short, memd.Archive: archive}
-	v.tiers[i] = []memd.Tier{}
-	for _, t := range indexed {
-		if has[t] {
-			v.tiers[i] = append(v.tiers[i], t)
-		}
-	}
-	return v.tiers[i], nil
-}
-
 // Postings calls yield for every row of tier t that the FTS5 expression match
-// finds, whoever may see it: it reads the index alone, which costs a fraction
-// of a look at the rows. Load tells which of them are visible.
-func (v *View) Postings(t memd.Tier, match string, yield func(Loc)) error {
+// finds in some databases, nil for all, whoever may see it: it reads the index alone, which
+// costs a fraction of a look at the rows. Load tells which of them are visible.
+func (v *View) Postings(t memd.Tier, in []int, match string, yield func(Loc)) error {
 	query := on(t, `SELECT rowid FROM {t}_fts WHERE {t}_fts MATCH ?`)
 	return v.each(func(i int, c *conn) error {
-		if filled, err := v.filled(i, c); err != nil || !slices.Contains(filled, t) {
-			return err
+		if in != nil && !slices.Contains(in, i) {
+			return nil
 		}
 		return fail("search the keyword index", c.each(v.ctx, query, []any{match}, func(rows *sql.Rows) error {
 			loc := Loc{Part: i}
@@ -175,11 +171,7 @@ func (v *View) eachWanted(locs []Loc, fn func(i int, c *conn, rids string) error
 		if len(wanted[i]) == 0 {
 			return nil
 		}
-		rids, err := json.Marshal(wanted[i])
-		if err != nil {
-			return err
-		}
-		return fn(i, c, string(rids))
+		return fn(i, c, jsonRIDs(wanted[i]))
 	})
 }
 

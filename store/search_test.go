@@ -39,7 +39,7 @@ func search(t *testing.T, s *store.Set, tier memd.Tier, sc store.Scope, f store.
 	var ids []string
 	view(t, s, func(v *store.View) error {
 		var locs []store.Loc
-		if err := v.Postings(tier, match("common 共同"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
+		if err := v.Postings(tier, nil, match("common 共同"), func(l store.Loc) { locs = append(locs, l) }); err != nil {
 			return err
 		}
 		rows, err := v.Load(tier, locs, sc, f)
@@ -250,7 +250,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 		}
 		for _, tier := range []memd.Tier{memd.Short, memd.Long, memd.Archive} {
 			err := s.View(ctx, func(v *store.View) error {
-				return v.Postings(tier, m, func(store.Loc) {})
+				return v.Postings(tier, nil, m, func(store.Loc) {})
 			})
 			if err != nil {
 				t.Errorf("%.20q: %v", query, err)

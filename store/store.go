@@ -34,6 +34,7 @@ type Options struct {
 	KeepBackups int    // how many the default folder keeps; 0 keeps every one
 
 	NoVectors bool // do as where sqlite-vec is missing
+	NoIndex   bool // search with SQLite's index alone
 }
 
 // Set is the databases of one data directory. It is safe for concurrent use.
@@ -60,12 +61,15 @@ type Set struct {
 	full     atomic.Bool // whether what is owed alone exceeds the budget of historical databases
 	deferred deferral    // of a rollover; the writer's
 	upkeep   upkeep      // what goes on beside requests
+	indexer  indexer     // what makes keyword indexes in memory
+	indexing sync.Mutex  // held while they are made
 	outbox   *outbox     // of rows that wait for their vectors
 	making   sync.Mutex  // held while room is made
 
 	cursorKey []byte
 	vectors   bool // whether sqlite-vec is there; fixed once open
 	withoutIt bool // Options.NoVectors
+	noIndex   bool // Options.NoIndex
 
 	version string
 	keep    int
@@ -111,8 +115,8 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},
-		outbox: newOutbox(&opts), withoutIt: opts.NoVectors}
-	s.upkeep.calls = make(chan struct{}, 1)
+		outbox: newOutbox(&opts), withoutIt: opts.NoVectors, noIndex: opts.NoIndex}
+	s.upkeep.calls, s.indexer.calls = make(chan struct{}, 1), make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
@@ -122,6 +126,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.upkeep.begin(ctx, s)
+	s.indexer.begin(ctx, s)
 	return s, nil
 }
 
@@ -183,6 +188,7 @@ func (s *Set) closeFiles() (err error) {
 // writes finish and closes every connection.
 func (s *Set) Close() error {
 	s.upkeep.end()
+	s.indexer.end()
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	if s.closed.Load() {

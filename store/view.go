@@ -17,16 +17,17 @@ import (
 // opened when asked for: none of them changes while any View is at work, since
 // the writer commits to them alone (see Set.views).
 type View struct {
-	ctx    context.Context
-	parts  []*part       // the active one first, then the historical ones, newest first
-	conns  []*conn       // beside parts; nil: not asked for yet
-	missed []error       // beside parts: why one could not be read
-	tiers  [][]memd.Tier // beside parts: those with rows, nil: not looked for yet
-	owing  bool          // whether rows may stand in a file that they have left
-	ghosts map[ghost]memd.Tier
-	heads  map[headKey]Head
+	ctx     context.Context
+	parts   []*part   // the active one first, then the historical ones, newest first
+	conns   []*conn   // beside parts; nil: not asked for yet
+	missed  []error   // beside parts: why one could not be read
+	extents []*extent // beside parts: nil: not looked for yet
+	owing   bool      // whether rows may stand in a file that they have left
+	ghosts  map[ghost]memd.Tier
+	heads   map[headKey]Head
 
-	vectors bool // whether sqlite-vec can compare any
+	vectors bool     // whether sqlite-vec can compare any
+	indexer *indexer // nil: no index in memory is to be used
 }
 
 // View runs fn over a consistent state that holds every write answered before
@@ -42,7 +43,10 @@ func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
 		return s.lost
 	}
 	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), ghosts: s.ghosts, heads: map[headKey]Head{}, vectors: s.vectors}
-	v.conns, v.missed, v.tiers = make([]*conn, len(v.parts)), make([]error, len(v.parts)), make([][]memd.Tier, len(v.parts))
+	if !s.noIndex {
+		v.indexer = &s.indexer
+	}
+	v.conns, v.missed, v.extents = make([]*conn, len(v.parts)), make([]error, len(v.parts)), make([]*extent, len(v.parts))
 	if v.conns[0], err = s.active.lend(ctx); err != nil {
 		return err
 	}

@@ -1,0 +1,151 @@
+package recall
+
+import (
+	"math"
+
+	"memd"
+	"memd/store"
+)
+
+// bounds says how relevant a row can be at most, from what the index knows of
+// it: how often it holds each term of a query, and how long it is. What score
+// makes of the row itself is never more, so that the rows can be read in this
+// order until no other can come in between.
+type bounds struct {
+	w      *weighed
+	vector float64     // the most that a vector counts
+	sums   [][]float64 // by the whole query and each sentence, by row: weight of the terms held
+	labels []float64   // by row: weight of the terms held as labels
+	held   []bool      // by row: whether it holds a carrier
+	rows   []int       // those that do
+}
+
+// slack covers that floats are summed in another order than in score.
+const slack = 1e-9
+
+// of calls yield with the bound of every row of a shard that holds a carrier.
+func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row int, bound float64)) {
+	b.reset(s.Len())
+	for _, i := range b.w.carriers {
+		for p := s.Postings(b.w.terms[i].Text); ; {
+			row, text, labels, ok := p.Next()
+			if !ok {
+				break
+			}
+			if !b.held[row] {
+				if !within(row) || !s.Live(row) {
+					continue
+				}
+				b.held[row] = true
+			}
+			if text > 0 {
+				b.add(s, i, row, text)
+			}
+			if labels > 0 {
+				b.labels[row] += b.w.weight[i]
+			}
+		}
+	}
+	for row, held := range b.held[:s.Len()] {
+		if held {
+			b.rows = append(b.rows, row)
+		}
+	}
+	for i, says := range b.w.says {
+		if says {
+			continue
+		}
+		counts := s.Postings(b.w.terms[i].Text).Counts()
+		for _, row := range b.rows {
+			if text, _ := counts.In(row); text > 0 {
+				b.add(s, i, row, text)
+			}
+		}
+	}
+	for _, row := range b.rows {
+		yield(row, b.bound(row))
+	}
+}
+
+// add counts that the text of a row holds term i so often.
+func (b *bounds) add(s *store.Shard, i, row, times int) {
+	share := b.w.weight[i] * b.share(s, row, float64(times))
+	b.sums[0][row] += share
+	for _, c := range b.w.clausesOf[i] {
+		b.sums[1+c][row] += share
+	}
+}
+
+// reset makes room for n rows and forgets those before.
+func (b *bounds) reset(n int) {
+	for _, row := range b.rows {
+		b.held[row], b.labels[row] = false, 0
+		for _, sum := range b.sums {
+			sum[row] = 0
+		}
+	}
+	b.rows = b.rows[:0]
+	if b.sums == nil {
+		b.sums = make([][]float64, 1+len(b.w.clauses))
+	}
+	if len(b.held) < n {
+		b.held, b.labels = make([]bool, n), make([]float64, n)
+		for i := range b.sums {
+			b.sums[i] = make([]float64, n)
+		}
+	}
+}
+
+// share is how much of a term's weight a row has that holds it tf times: as a
+// whole, or mixed with a passage that holds it as often. Where sentences count,
+// another may be answered best by the passage than by the whole, so that no mix
+// of both is high enough.
+func (b *bounds) share(s *store.Shard, row int, tf float64) float64 {
+	chars := s.Chars(row)
+	whole := tf / (tf + b.w.norm(chars))
+	size := passageSize(s.Unspaced(row))
+	if chars <= 2*size {
+		return whole
+	}
+	passage := tf / (tf + b.w.norm(size/2)) // the last passage may be so short
+	if len(b.w.clauses) > 0 {
+		return passage
+	}
+	return (1-passageWeighs)*whole + passageWeighs*passage
+}
+
+// bound is the most that keyword, metadata and vector can come to.
+func (b *bounds) bound(row int) float64 {
+	w := b.w
+	mass := w.mass + w.stopMass
+	keyword := b.sums[0][row] / mass
+	if len(w.clauses) > 0 {
+		best := 0.0
+		for c := range w.clauses {
+			best = math.Max(best, b.sums[1+c][row]/math.Max(w.clauseMass[c], clauseLeast*mass))
+		}
+		keyword = (1-clauseWeighs)*keyword + clauseWeighs*best
+	}
+	return relevance(keyword, b.labels[row]/mass, b.vector)
+}
+
+// loose is the bound of a row of which no more is known than the weight of the
+// terms that it holds.
+func (b *bounds) loose(weight float64) float64 {
+	mass := b.w.mass + b.w.stopMass
+	keyword := (weight + b.w.stopMass) / mass
+	if len(b.w.clauses) > 0 {
+		keyword = (1-clauseWeighs)*keyword + clauseWeighs*keyword/clauseLeast
+	}
+	return relevance(keyword, weight/mass, b.vector)
+}
+
+// relevance is the most that a row's own relevance can be.
+func relevance(keyword, labels, vector float64) float64 {
+	keyword = weightKeyword * math.Min(1, keyword)
+	return keyword + weightLabels*labels + vector*(1-keyword) + slack
+}
+
+// highest is the most that a row of tier t can score, with a relevance of own
+// at most and nothing borrowed.
+func highest(t memd.Tier, own float64) float64 { return band(t, true) + own*(1+tiltMax) }

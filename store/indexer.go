@@ -1,0 +1,227 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// indexStep is how many rows are looked at in one View, so that no commit to a
+// historical database waits long for it.
+const indexStep = 250
+
+// indexer is the goroutine that makes the keyword indexes in memory, and those
+// anew that lost their place.
+type indexer struct {
+	calls chan struct{} // holds one
+	stop  context.CancelFunc
+	done  chan struct{}
+}
+
+func (x *indexer) begin(ctx context.Context, s *Set) {
+	ctx, x.stop = context.WithCancel(context.WithoutCancel(ctx))
+	x.done = make(chan struct{})
+	go func() {
+		defer close(x.done)
+		for {
+			select {
+			case <-x.calls:
+			case <-ctx.Done():
+				return
+			}
+			if err := s.Index(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
+				s.log.Error("keyword index not made; sqlite's answers", "error", err)
+			}
+		}
+	}()
+}
+
+// wake has the goroutine look for work. It never waits.
+func (x *indexer) wake() {
+	select {
+	case x.calls <- struct{}{}:
+	default:
+	}
+}
+
+// end stops the goroutine and waits for it.
+func (x *indexer) end() {
+	if x.stop != nil {
+		x.stop()
+		<-x.done
+	}
+}
+
+// Index makes the keyword index in memory of every database that has none that
+// covers it, the active one first, and returns when all have. Recall needs none:
+// without it SQLite's own index answers, at several times the cost. The first
+// search has it called, beside requests; who expects many may call it at once.
+func (s *Set) Index(ctx context.Context) error {
+	if s.noIndex {
+		return nil
+	}
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
+	tried := map[*part]bool{}
+	for {
+		p, err := s.unindexed(ctx, tried)
+		if err != nil || p == nil {
+			return err
+		}
+		tried[p] = true
+		if err := s.makeIndex(ctx, p); err != nil {
+			return err
+		}
+	}
+}
+
+// unindexed is a database whose index does not cover it, nil if there is none
+// but those tried.
+func (s *Set) unindexed(ctx context.Context, tried map[*part]bool) (found *part, err error) {
+	err = s.View(ctx, func(v *View) error {
+		return v.each(func(i int, c *conn) error {
+			p := v.parts[i]
+			if found != nil || tried[p] {
+				return nil
+			}
+			e, err := v.extent(i, c)
+			if err != nil {
+				return err
+			}
+			if x := p.index.Load(); x == nil || x.stands(e) > 0 {
+				found = p
+			}
+			return nil
+		})
+	})
+	return found, err
+}
+
+// stands is behind, for one that does not hold the index.
+func (x *index) stands(e *extent) int64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.behind(e)
+}
+
+// makeIndex has the index of a database cover it: the one that it has goes on,
+// where it can. It ends early if the database leaves the Set or cannot be read.
+func (s *Set) makeIndex(ctx context.Context, p *part) error {
+	x := p.index.Load()
+	if x != nil && x.overgrown() {
+		x = nil
+	}
+	for {
+		state := indexHalted
+		err := s.View(ctx, func(v *View) error {
+			return v.only(p, func(i int, c *conn) error {
+				e, err := v.extent(i, c)
+				if err != nil {
+					return err
+				}
+				if x == nil {
+					x = newIndex(e)
+				}
+				state, err = x.step(v.ctx, c, e)
+				return err
+			})
+		})
+		switch {
+		case err != nil || state == indexHalted:
+			return err
+		case state == indexLost:
+			p.index.CompareAndSwap(x, nil)
+			x = nil
+		case state == indexMade:
+			if p.index.Load() != x {
+				if p.file != "" {
+					x.freeze()
+				}
+				p.index.Store(x)
+			}
+			return nil
+		}
+	}
+}
+
+// indexState is how far a step has brought an index.
+type indexState int
+
+const (
+	indexHalted indexState = iota // not at all: the database is not there
+	indexBegun
+	indexMade
+	indexLost
+)
+
+// step looks at some rows more, with a connection whose reading has the extent
+// e.
+func (x *index) step(ctx context.Context, c *conn, e *extent) (indexState, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.seq > e.seq { // what another View has seen since, or moved was emptied by hand
+		x.lost = true
+	}
+	if x.lost {
+		return indexLost, nil
+	}
+	err := x.advance(ctx, c, e, indexStep)
+	switch {
+	case err != nil:
+		return indexHalted, err
+	case x.lost:
+		return indexLost, nil
+	case x.covers(e):
+		return indexMade, nil
+	}
+	return indexBegun, nil
+}
+
+// only is each for one database; nothing if it has left or cannot be read.
+func (v *View) only(p *part, fn func(i int, c *conn) error) error {
+	return v.each(func(i int, c *conn) error {
+		if v.parts[i] != p {
+			return nil
+		}
+		return fn(i, c)
+	})
+}
+
+// overgrown reports whether so much moved that the index is better made anew.
+func (x *index) overgrown() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.lost {
+		return true
+	}
+	gone, rows := 0, 0
+	for n := range x.tiers {
+		for _, l := range x.tiers[n].layers {
+			gone += l.moved
+			rows += l.Rows().Len()
+		}
+	}
+	return gone > 1000 && gone > rows/2
+}
+
+// IndexBytes is about how much memory the keyword indexes take.
+func (s *Set) IndexBytes() (n int64) {
+	s.views.RLock()
+	defer s.views.RUnlock()
+	for _, p := range s.parts() {
+		if x := p.index.Load(); x != nil {
+			n += x.bytes()
+		}
+	}
+	return n
+}
+
+func (x *index) bytes() (n int64) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, t := range x.tiers {
+		for _, l := range t.layers {
+			n += int64(l.Bytes())
+		}
+	}
+	return n
+}
