@@ -11,11 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"memd"
@@ -29,21 +26,6 @@ const (
 	batchTexts = 64     // texts in a request
 	batchChars = 60_000 // code points in a request of more than one text
 )
-
-// Key is a secret sent to the server. It shows as "[key]" wherever it is printed.
-type Key string
-
-// String hides the key.
-func (Key) String() string { return "[key]" }
-
-// GoString hides the key.
-func (Key) GoString() string { return "[key]" }
-
-// LogValue hides the key.
-func (Key) LogValue() slog.Value { return slog.StringValue("[key]") }
-
-// MarshalText hides the key.
-func (Key) MarshalText() ([]byte, error) { return []byte("[key]"), nil }
 
 // Config says whom to ask and how. Zero durations and counts mean the defaults.
 type Config struct {
@@ -66,12 +48,9 @@ type Config struct {
 // Client is an [embedding.Embedder] that asks a server. Close frees its
 // connections.
 type Client struct {
-	config  Config
-	address string
-	http    *http.Client
-	breaker breaker
-	now     func() time.Time
-	sleep   func(context.Context, time.Duration) error
+	config Config
+	*server
+	sleep func(context.Context, time.Duration) error
 }
 
 var _ embedding.Embedder = (*Client)(nil)
@@ -87,19 +66,12 @@ func New(config Config) (*Client, error) {
 
 // newClient is New without a look at the dimension.
 func newClient(config Config) (*Client, error) {
-	address, err := endpoint(config.URL)
-	if err != nil {
-		return nil, err
-	}
-	if config.Model == "" {
-		return nil, memd.FieldErrorf(memd.CodeMissingField, "model", "model must name the server's model")
-	}
-	config.Key = Key(strings.TrimSpace(string(config.Key)))
-	if strings.ContainsFunc(string(config.Key), func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "key", "the key holds characters that no header can carry")
-	}
 	if config.Timeout <= 0 {
 		config.Timeout = 30 * time.Second
+	}
+	s, err := newServer(config.URL, "/embeddings", config.Model, config.Key, config.Timeout, config.Transport)
+	if err != nil {
+		return nil, err
 	}
 	if config.Retries == 0 {
 		config.Retries = 2
@@ -107,38 +79,7 @@ func newClient(config Config) (*Client, error) {
 	if config.MaxWait <= 0 {
 		config.MaxWait = 10 * time.Second
 	}
-	if config.Transport == nil {
-		config.Transport = http.DefaultTransport.(*http.Transport).Clone()
-	}
-	client := &http.Client{
-		Transport: config.Transport,
-		// The key and the texts are for the one server that was named.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return &Client{config: config, address: address, http: client, now: time.Now, sleep: sleep}, nil
-}
-
-// endpoint is the address that is posted to.
-func endpoint(base string) (string, error) {
-	refuse := func(format string, args ...any) error {
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "url", format, args...)
-	}
-	u, err := url.Parse(base)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", refuse("url must be an address such as https://api.openai.com/v1")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", refuse("url must hold no user, query or fragment; a key has a setting of its own")
-	}
-	path := strings.TrimRight(u.Path, "/")
-	switch {
-	case path == "":
-		path = "/v1/embeddings"
-	case !strings.HasSuffix(path, "/embeddings"):
-		path += "/embeddings"
-	}
-	u.Path, u.RawPath = path, ""
-	return u.String(), nil
+	return &Client{config: config, server: s, sleep: sleep}, nil
 }
 
 // Probe asks the server of config for one vector and returns its length,
@@ -164,9 +105,6 @@ func Probe(ctx context.Context, config Config) (int, error) {
 	}
 	return len(items[0]), nil
 }
-
-// Close frees idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Model returns the model's name as the server has it.
 func (c *Client) Model() string { return c.config.Model }

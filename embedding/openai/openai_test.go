@@ -97,7 +97,7 @@ func TestConfig(t *testing.T) {
 		{"", ""}, {"x.test/v1", ""}, {"ftp://x.test", ""}, {"http://", ""}, {"http://user:" + secret + "@x.test", ""},
 		{"http://x.test/?key=" + secret, ""}, {"http://x.test/#" + secret, ""}, {"http://x\x00" + secret, ""},
 	} {
-		got, err := endpoint(c.url)
+		got, err := endpoint(c.url, "/embeddings")
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%q: %q, %v", c.url, got, err)
 		}
@@ -120,7 +120,7 @@ func TestConfig(t *testing.T) {
 	}
 	fine.Key = secret + "\n" // as a file ends
 	c, err := New(fine)
-	if err != nil || c.config.Key != secret {
+	if err != nil || c.key != secret {
 		t.Errorf("a key with a line's end: %v", err)
 	}
 }
