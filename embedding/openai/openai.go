@@ -1,6 +1,7 @@
 // Package openai asks an OpenAI-compatible server for vectors: OpenAI, Ollama,
 // vLLM, llama.cpp, text-embeddings-inference and others that answer POST
-// /v1/embeddings.
+// /v1/embeddings. [Chat] asks one that answers POST /v1/chat/completions for a
+// short text, by the same rules.
 //
 // A text goes to that server and nowhere else: redirects are not followed. What
 // the server says of a failure is never read, since servers quote the text or
