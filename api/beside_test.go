@@ -95,6 +95,8 @@ func TestMetrics(t *testing.T) {
 	d.do(ask{method: "GET", path: "/v1/stats", tcp: true}).want(401)
 	d.do(ask{method: "X" + strings.ReplaceAll(m.ID, "-", ""), path: "/v1/stats"}).want(405)
 	d.post("/v1/recall", `{"query":"metrics"}`).want(200)
+	d.post("/v1/recall", `{"query":"metrics","limit":1,"kinds":["event"]}`).want(200)
+	d.post("/v1/recall", `{"query":"metrics","kinds":["rule"]}`).want(200)
 	d.post("/v1/recall", `{"query":"zebra"}`).want(200)
 	d.post("/v1/recall", `{"query":"zebra","limit":0}`).want(400)
 	r := d.get("/metrics").want(200)
@@ -104,9 +106,10 @@ func TestMetrics(t *testing.T) {
 		`memd_http_requests_total{method="GET",route="none",status="404"} 1`,
 		`memd_http_requests_total{method="GET",route="none",status="401"} 1`,
 		`memd_http_request_duration_seconds_count{method="GET",route="/v1/memories/{id}"} 2`,
-		`memd_recall_total{outcome="found"} 1`,
-		`memd_recall_total{outcome="no_match"} 1`,
-		`memd_recall_total{outcome="refused"} 1`,
+		`memd_recall_total{outcome="hit"} 2`,
+		`memd_recall_total{outcome="empty"} 1`,
+		`memd_recall_total{outcome="filtered"} 1`,
+		`memd_recall_total{outcome="degraded"} 0`,
 		`memd_rows{tier="short"} 1`,
 		`memd_vectors 0`,
 		`memd_vectors_pending 0`,

@@ -72,7 +72,9 @@ func (s *Server) endSession(c *call) error {
 
 func (s *Server) recall(c *call, in memd.Query) (memd.Answer, error) {
 	answer, err := s.engine.Recall(c.ctx, c.caller, in)
-	s.metrics.recalled(answer, err)
+	if err == nil {
+		s.metrics.recalled(answer)
+	}
 	return answer, err
 }
 

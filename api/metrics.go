@@ -33,8 +33,11 @@ func newMetrics(s *store.Set, version string) *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"route", "method"}),
 		recalls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "memd_recall_total", Help: "Recalls by what came of them.",
+			Name: "memd_recall_total", Help: "Recalls that were answered, by what came of them.",
 		}, []string{"outcome"}),
+	}
+	for _, outcome := range []string{"hit", "empty", "filtered", "degraded"} {
+		m.recalls.WithLabelValues(outcome) // 0 from the start, so that the first one is seen to rise
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "memd_build_info", Help: "Always 1.", ConstLabels: prometheus.Labels{"version": version},
@@ -59,19 +62,18 @@ func (m *metrics) served(route, method string, status int, took time.Duration) {
 	m.durations.WithLabelValues(route, method).Observe(took.Seconds())
 }
 
-// recalled counts a recall: found, last_page (nothing more under a cursor), one
-// of the reasons for an empty answer, refused (the request's fault) or failed.
-func (m *metrics) recalled(a memd.Answer, err error) {
-	outcome := "found"
+// recalled counts a recall that was answered by what came of it. An answer that
+// may lack something is degraded, whatever it holds: it says nothing of what
+// there is to find.
+func (m *metrics) recalled(a memd.Answer) {
+	outcome := "empty"
 	switch {
-	case err != nil && memd.CodeOf(err).Statuses().HTTP < http.StatusInternalServerError:
-		outcome = "refused"
-	case err != nil:
-		outcome = "failed"
-	case len(a.Results) == 0 && a.EmptyReason == "":
-		outcome = "last_page"
-	case len(a.Results) == 0:
-		outcome = string(a.EmptyReason)
+	case len(a.Degraded) > 0:
+		outcome = "degraded"
+	case len(a.Results) > 0:
+		outcome = "hit"
+	case a.EmptyReason == memd.EmptyAllFiltered:
+		outcome = "filtered"
 	}
 	m.recalls.WithLabelValues(outcome).Inc()
 }
