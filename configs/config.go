@@ -28,6 +28,7 @@ type Config struct {
 	Owners map[string]string `yaml:"owners"`
 
 	Embedding Embedding `yaml:"embedding"`
+	Selector  Selector  `yaml:"selector"`
 
 	Groom  Groom  `yaml:"groom"`
 	Backup Backup `yaml:"backup"`
@@ -88,6 +89,8 @@ func Defaults() Config {
 		Embedding: Embedding{
 			Provider: ProviderNone, Timeout: 30 * time.Second, Batch: 32,
 		},
+		Selector: Selector{Provider: ProviderNone, Timeout: 3 * time.Second},
+
 		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
 		Backup: Backup{Keep: 7},
 	}

@@ -83,18 +83,28 @@ func (c Config) embeddingProblem() *problem {
 
 // serverProblem never shows the URL, into which keys are pasted.
 func (e Embedding) serverProblem() *problem {
-	u, err := url.Parse(e.URL)
+	if p := addressProblem("embedding", e.URL); p != nil {
+		return p
+	}
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return problemf("embedding.url", "it is no address such as http://127.0.0.1:11434/v1")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return problemf("embedding.url", "it holds a user, a query or a fragment; embedding.key_env names the variable of a key")
 	case e.Model == "":
 		return problemf("embedding.model", "the server's model is not named")
 	case e.Model == ProviderNone:
 		return problemf("embedding.model", "the name %q stands for no model", e.Model)
 	case e.Dim == 0:
 		return problemf("embedding.dim", "how many numbers a vector of the model has is not given")
+	}
+	return nil
+}
+
+// addressProblem is that of the url of a section that names a server.
+func addressProblem(section, text string) *problem {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return problemf(section+".url", "it is no address such as http://127.0.0.1:11434/v1")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return problemf(section+".url", "it holds a user, a query or a fragment; %s.key_env names the variable of a key", section)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type Loaded struct {
 	// File is the path of the configuration file read, "" if none was.
 	File string
 
-	embeddingKey string
+	embeddingKey, selectorKey string
 }
 
 // Entry is one line of an effective configuration.
@@ -79,12 +79,25 @@ func Load(o Options) (*Loaded, error) {
 		loaded.Origin[e.Key] = e.Origin
 	}
 	loaded.Warnings = append(l.warnings, l.config.warnings()...)
-	if name := l.config.Embedding.KeyEnv; name != "" && l.config.Embedding.Provider == ProviderOpenAI {
-		if loaded.embeddingKey = l.env[name]; loaded.embeddingKey == "" {
-			loaded.Warnings = append(loaded.Warnings, "embedding.key_env: "+name+" is not set; the server is asked without a key")
-		}
+	if e := l.config.Embedding; e.Provider == ProviderOpenAI {
+		loaded.embeddingKey = loaded.key("embedding.key_env", e.KeyEnv, l.env)
+	}
+	if s := l.config.Selector; s.Provider == ProviderOpenAI {
+		loaded.selectorKey = loaded.key("selector.key_env", s.KeyEnv, l.env)
 	}
 	return loaded, nil
+}
+
+// key reads a server's key from the variable name, if one is named, and warns
+// where that is not set.
+func (l *Loaded) key(setting, name string, env map[string]string) string {
+	if name == "" {
+		return ""
+	}
+	if env[name] == "" {
+		l.Warnings = append(l.Warnings, setting+": "+name+" is not set; the server is asked without a key")
+	}
+	return env[name]
 }
 
 // Entries lists the effective configuration in the order of the struct. A map
@@ -156,7 +169,7 @@ func (l *loader) loadEnv() error {
 			}
 		}
 	}
-	known[l.config.Embedding.KeyEnv] = true
+	known[l.config.Embedding.KeyEnv], known[l.config.Selector.KeyEnv] = true, true
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
 		if strings.HasPrefix(name, "MEMD_") && !known[name] {
 			l.warnings = append(l.warnings, fmt.Sprintf("the environment variable %s sets nothing: no such key", name))
