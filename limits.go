@@ -19,6 +19,9 @@ const (
 	MaxRecallLimit  = 100   // results of one recall
 	MaxListLimit    = 200   // rows of one page
 	MaxManifest     = 200   // lines of a manifest
+	MaxSelected     = 5     // of these that a selector picks
+	MaxTools        = 32    // tools in use that a request names
+	MaxToolChars    = 64    // code points of a tool's name
 
 	DefaultNamespace    = "default"
 	DefaultImportance   = 5

@@ -18,6 +18,7 @@ type Query struct {
 	MaxChars       *int     `json:"max_chars,omitempty"` // code points of what is returned; absent: no limit
 	Touch          *bool    `json:"touch,omitempty"`     // default true: count the access
 	Explain        bool     `json:"explain,omitempty"`
+	Tools          []string `json:"tools,omitempty"` // in use, whose manuals a selector need not pick
 }
 
 // LogValue keeps the query's text out of logs.
@@ -33,6 +34,9 @@ const (
 	MatchVector    Match = "vector"
 	MatchNeighbour Match = "neighbour"
 )
+
+// DegradedSelector names the selector among what an answer does without.
+const DegradedSelector = "selector"
 
 // Hit is one result: the memory, its score, and why it is there.
 type Hit struct {
@@ -57,12 +61,13 @@ type Breakdown struct {
 	Recency    float64 `json:"recency"`    //
 	Access     float64 `json:"access"`     //
 	Source     float64 `json:"source"`     //
+	Selected   float64 `json:"selected"`   // what moves a row that the selector picked to the front of its tier
 }
 
 // Sum adds the terms in their fixed order.
 func (b Breakdown) Sum() float64 {
 	return b.Authority + b.Stale + b.Keyword + b.Metadata + b.Vector + b.Neighbour +
-		b.Importance + b.Recency + b.Access + b.Source
+		b.Importance + b.Recency + b.Access + b.Source + b.Selected
 }
 
 // EmptyReason says why a recall found nothing.
@@ -92,6 +97,7 @@ type ContextRequest struct {
 	MaxChars   *int     `json:"max_chars,omitempty"` // code points, default 8000
 	Namespaces []string `json:"namespaces,omitempty"`
 	Access     []string `json:"access,omitempty"`
+	Tools      []string `json:"tools,omitempty"` // as in Query
 }
 
 // LogValue keeps the query's text out of logs.
@@ -125,7 +131,7 @@ type Context struct {
 	Included  []Ref  `json:"included"`
 	LeftOut   []Ref  `json:"left_out"`
 
-	// Databases that could not be read, with their rows: what they hold may be
-	// missing. Absent where all was read.
+	// What failed: a leg, the selector, and databases that could not be read,
+	// with their rows. Absent where nothing did.
 	Degraded []string `json:"degraded,omitempty"`
 }

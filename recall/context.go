@@ -37,11 +37,14 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 			return memd.Context{}, memd.FieldErrorf(memd.CodeInvalidRequest, "max_chars", "max_chars must be 1 to %d", int(maxContextChars))
 		}
 	}
-	p, err := e.plan(c, memd.Query{Query: req.Query, Namespaces: req.Namespaces, Access: req.Access, SessionID: req.SessionID})
+	p, err := e.plan(c, memd.Query{Query: req.Query, Namespaces: req.Namespaces, Access: req.Access, SessionID: req.SessionID, Tools: req.Tools})
 	if err != nil {
 		return memd.Context{}, err
 	}
 	e.embed(ctx, p)
+	if err := e.choose(ctx, p); err != nil {
+		return memd.Context{}, err
+	}
 	a := newAssembly(max, p.now)
 	var unread []string
 	err = e.store.View(ctx, func(v *store.View) error {
@@ -55,10 +58,13 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 		return memd.Context{}, err
 	}
 	out := a.finish()
-	out.Degraded = unread
 	if p.vector.Out {
-		out.Degraded = append([]string{string(memd.MatchVector)}, unread...)
+		out.Degraded = append(out.Degraded, string(memd.MatchVector))
 	}
+	if p.chosen.out() {
+		out.Degraded = append(out.Degraded, memd.DegradedSelector)
+	}
+	out.Degraded = append(out.Degraded, unread...)
 	ids := make([]string, len(out.Included))
 	for i, ref := range out.Included {
 		ids[i] = ref.ID

@@ -19,9 +19,10 @@ type position struct {
 	Score     uint64       `json:"s"` // bits of the float
 	UpdatedAt memd.Time    `json:"u"`
 	ID        string       `json:"i"`
-	Hour      memd.Time    `json:"h"` // what recency was measured from
-	Corpus    *corpus      `json:"c"` // what terms were weighed against
-	Vector    *vectorQuery `json:"v"` // what rows were compared with
+	Hour      memd.Time    `json:"h"`           // what recency was measured from
+	Corpus    *corpus      `json:"c"`           // what terms were weighed against
+	Vector    *vectorQuery `json:"v"`           // what rows were compared with
+	Chosen    *choice      `json:"x,omitempty"` // what the selector made of the query, if it was asked
 }
 
 // before reports whether s stands behind the position.
@@ -35,7 +36,7 @@ func (at *position) before(s *scored) bool {
 func (p *plan) asked() []byte {
 	q := p.query
 	asked, err := json.Marshal([]any{
-		q.Query, p.scope.Namespaces, p.scope.Access, q.Tiers, q.Kinds, q.Tags, q.SessionID, q.IncludeArchive, p.caller.Name,
+		q.Query, p.scope.Namespaces, p.scope.Access, q.Tiers, q.Kinds, q.Tags, q.SessionID, q.IncludeArchive, q.Tools, p.caller.Name,
 	})
 	if err != nil { // strings always marshal
 		panic(err)
@@ -81,7 +82,7 @@ func (p *plan) box() cipher.AEAD {
 func (p *plan) cursorAfter(last *scored) string {
 	body, err := json.Marshal(position{
 		Score: math.Float64bits(last.score), UpdatedAt: last.memory.UpdatedAt, ID: last.memory.ID,
-		Hour: p.hour, Corpus: p.corpus, Vector: p.vector,
+		Hour: p.hour, Corpus: p.corpus, Vector: p.vector, Chosen: p.chosen,
 	})
 	if err != nil { // numbers and strings always marshal
 		panic(err)
@@ -104,6 +105,6 @@ func (p *plan) continueFrom(cursor string) error {
 	if !ok || json.Unmarshal(body, &at) != nil || at.Corpus == nil || at.Vector == nil || !at.Corpus.fits(len(p.terms)) {
 		return foreign
 	}
-	p.after, p.hour, p.corpus, p.vector = &at, at.Hour, at.Corpus, at.Vector
+	p.after, p.hour, p.corpus, p.vector, p.chosen = &at, at.Hour, at.Corpus, at.Vector, at.Chosen
 	return nil
 }

@@ -22,6 +22,9 @@ type Engine struct {
 	embedder  embedding.Embedder // nil: no vector leg
 	timeout   time.Duration      // of one query's vector
 	embedding chan struct{}      // holds one for each query that is with the embedder
+
+	selector   Selector // nil: none
+	selections selections
 }
 
 // New makes an Engine on an open store.
@@ -43,6 +46,9 @@ func (e *Engine) Recall(ctx context.Context, c memd.Caller, q memd.Query) (memd.
 		return memd.Answer{}, err
 	}
 	e.embed(ctx, p)
+	if err := e.choose(ctx, p); err != nil {
+		return memd.Answer{}, err
+	}
 	answer := memd.Answer{Results: []memd.Hit{}, Degraded: []string{}}
 	err = e.store.View(ctx, func(v *store.View) error {
 		want := p.limit + 1 // whether there is a further page
@@ -104,6 +110,7 @@ type plan struct {
 	corpus *corpus      // nil: as it stands
 	after  *position    // where the page before ended, nil at the start
 	vector *vectorQuery // nil: not asked for yet
+	chosen *choice      // nil: nobody was asked
 }
 
 // plan checks a query and resolves its defaults.
@@ -167,6 +174,9 @@ func (p *plan) filters(q memd.Query) error {
 	}
 	if len(q.Tags) > memd.MaxTags {
 		return memd.FieldErrorf(memd.CodeInvalidRequest, "tags", "tags has more than %d entries", memd.MaxTags)
+	}
+	if err := checkTools(q.Tools); err != nil {
+		return err
 	}
 	if len(q.Kinds) > 0 {
 		p.filter.Kinds = q.Kinds

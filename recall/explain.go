@@ -22,6 +22,9 @@ func (e *Engine) explain(v *store.View, p *plan, r *ranking, answer *memd.Answer
 	if p.vector.Out {
 		answer.Degraded = append(answer.Degraded, string(memd.MatchVector))
 	}
+	if p.chosen.out() {
+		answer.Degraded = append(answer.Degraded, memd.DegradedSelector)
+	}
 	if r.failed != nil {
 		answer.Degraded = append(answer.Degraded, string(memd.MatchKeyword))
 		if len(answer.Results) == 0 {

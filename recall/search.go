@@ -31,6 +31,9 @@ const everything = 1 << 30
 // first want of those behind the plan's position are sure to be the right ones;
 // what follows them may lack rows. It does not page.
 func (e *Engine) search(v *store.View, p *plan, want int) (*ranking, error) {
+	if p.chosen != nil { // what rises may stand anywhere
+		want = everything
+	}
 	r, err := e.searchWith(v, p, want)
 	if failed, ok := errors.AsType[*vectorFault](err); ok { // the whole order is another without the leg
 		p.vector = &vectorQuery{Out: true}
@@ -65,6 +68,7 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 		}
 		d := p.demandOf(r.rows, want)
 		if r.meets(d) {
+			r.raise(p.chosen)
 			return r, nil
 		}
 		// What was set aside left room.

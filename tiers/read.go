@@ -262,14 +262,16 @@ func (s *Service) Manifest(ctx context.Context, c memd.Caller, namespace string,
 			Tiers: []memd.Tier{memd.Long, memd.Short}, Limit: memd.MaxManifest,
 		})
 		for _, m := range rows {
-			lines = append(lines, manifestLine(m, now))
+			lines = append(lines, ManifestLine(m, now))
 		}
 		return err
 	})
 	return lines, err
 }
 
-func manifestLine(m memd.Memory, now memd.Time) string {
+// ManifestLine is a memory in the form of Manifest, with the start of a long
+// summary, on one line.
+func ManifestLine(m memd.Memory, now memd.Time) string {
 	age := "today"
 	switch days := m.AgeDays(now); {
 	case days == 1:
