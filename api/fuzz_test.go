@@ -76,7 +76,7 @@ func FuzzRecall(f *testing.F) {
 		d.short("修复watchdog误杀设备重启")
 		return "/v1/recall"
 	},
-		`{"query":"`+marker+` don't \"quote\" (a OR b) NEAR C++ a:b *","namespaces":["default","user"],"access":["hr"],"limit":5,"tiers":["long"],"kinds":["fact"],"tags":["a"],"session_id":"s","include_archive":true,"include_raw":true,"max_chars":100,"touch":false,"explain":true}`,
+		`{"query":"`+marker+` don't \"quote\" (a OR b) NEAR C++ a:b *","namespaces":["default","user"],"access":["hr"],"limit":5,"tiers":["long"],"kinds":["fact"],"tags":["a"],"session_id":"s","include_archive":true,"include_raw":true,"max_chars":100,"touch":false,"explain":true,"tools":["git"]}`,
 		`{"query":"设备 重","cursor":"eyJ9"}`)
 }
 

@@ -25,7 +25,8 @@ type app struct {
 	store *store.Set
 
 	embedder embedding.Embedder // nil for none
-	release  func() error       // of the embedder
+	selector recall.Selector    // nil for none
+	release  func() error       // of both
 }
 
 // openApp takes the data folder, waiting for it as long as it may, and opens
@@ -38,10 +39,15 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	if w := lock.Warning(); w != "" {
 		log.Warn("data folder", "warning", w)
 	}
-	embedder, release, err := openEmbedder(cfg)
+	embedder, closeEmbedder, err := openEmbedder(cfg)
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
+	selector, closeSelector, err := openSelector(cfg)
+	if err != nil {
+		return nil, errors.Join(err, closeEmbedder(), lock.Release())
+	}
+	release := func() error { closeSelector(); return closeEmbedder() }
 	set, err := store.Open(ctx, store.Options{
 		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
 		Embedder: embedder,
@@ -49,7 +55,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	if err != nil {
 		return nil, errors.Join(err, release(), lock.Release())
 	}
-	return &app{cfg: cfg, log: log, lock: lock, store: set, embedder: embedder, release: release}, nil
+	return &app{cfg: cfg, log: log, lock: lock, store: set, embedder: embedder, selector: selector, release: release}, nil
 }
 
 // server wires the parts over the store. Without tokens it answers this
@@ -57,7 +63,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 func (a *app) server(tokens *guard.Tokens) *api.Server {
 	return api.New(api.Options{
 		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners),
-		Recall:   recall.New(a.store, a.log).WithEmbedder(a.embedder, 0),
+		Recall:   recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector),
 		Groom:    groom.New(a.store, a.log),
 		Store:    a.store,
 		Tokens:   tokens,

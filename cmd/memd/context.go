@@ -45,6 +45,7 @@ func (c *cli) context() *cobra.Command {
 	numberVar(flags, &req.MaxChars, "max-chars", "characters at most (default 8000)")
 	repeatedVar(cmd, &req.Namespaces, "namespace", "a namespace; the first named wins a key")
 	repeatedVar(cmd, &req.Access, "access", "an access tag to read under")
+	repeatedVar(cmd, &req.Tools, "tool", "a tool in use, whose manual a selector need not pick")
 	return cmd
 }
 

@@ -40,23 +40,23 @@ func openEmbedder(cfg *configs.Loaded) (e embedding.Embedder, close func() error
 			URL: c.URL, Model: c.Model, Dim: c.Dim, SendDim: c.SendDim, Key: openai.Key(cfg.EmbeddingKey()), Timeout: c.Timeout,
 		})
 		if err != nil {
-			return nil, nil, inSection(err)
+			return nil, nil, inSection("embedding", err)
 		}
 		return client, func() error { client.Close(); return nil }, nil
 	}
 	return nil, func() error { return nil }, nil
 }
 
-// inSection names the field at fault as the configuration does.
-func inSection(err error) error {
+// inSection names the field at fault as that section of the configuration does.
+func inSection(section string, err error) error {
 	bad, ok := errors.AsType[*memd.Error](err)
 	if !ok || bad.Field == "" {
 		return err
 	}
 	named := *bad
-	named.Field = "embedding." + bad.Field
+	named.Field = section + "." + bad.Field
 	if bad.Field == "key" {
-		named.Field = "embedding.key_env"
+		named.Field = section + ".key_env"
 	}
 	named.Message = named.Field + ": " + bad.Message
 	return &named

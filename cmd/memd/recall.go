@@ -53,6 +53,7 @@ func (c *cli) recall() *cobra.Command {
 	flags.BoolVar(&q.IncludeRaw, "include-raw", false, "return the raw content")
 	numberVar(flags, &q.MaxChars, "max-chars", "characters to return at most")
 	flags.BoolVar(&noTouch, "no-touch", false, "do not count this as an access")
+	repeatedVar(cmd, &q.Tools, "tool", "a tool in use, whose manual a selector need not pick")
 	flags.BoolVar(&q.Explain, "explain", false, "say how each score came about")
 	return cmd
 }
@@ -74,8 +75,9 @@ func hits(w io.Writer, a memd.Answer) {
 		fmt.Fprintf(w, "   matched %s; score %.4f; id %s\n", list(h.Matched), h.Score, h.ID)
 		if b := h.Breakdown; b != nil {
 			fmt.Fprintf(w, "   = authority %.4f, stale %.4f, keyword %.4f, metadata %.4f, vector %.4f,\n"+
-				"     importance %.4f, recency %.4f, access %.4f, source %.4f\n",
-				b.Authority, b.Stale, b.Keyword, b.Metadata, b.Vector, b.Importance, b.Recency, b.Access, b.Source)
+				"     neighbour %.4f, importance %.4f, recency %.4f, access %.4f, source %.4f, selected %.4f\n",
+				b.Authority, b.Stale, b.Keyword, b.Metadata, b.Vector,
+				b.Neighbour, b.Importance, b.Recency, b.Access, b.Source, b.Selected)
 		}
 	}
 	if len(a.Results) == 0 {
