@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"memd"
+	"memd/recall"
 	"memd/store"
 )
 
@@ -23,7 +24,7 @@ type metrics struct {
 	recalls   *prometheus.CounterVec   // by outcome
 }
 
-func newMetrics(s *store.Set, version string) *metrics {
+func newMetrics(s *store.Set, engine *recall.Engine, version string) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "memd_http_requests_total", Help: "Requests answered.",
@@ -44,7 +45,7 @@ func newMetrics(s *store.Set, version string) *metrics {
 	})
 	build.Set(1)
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.durations, m.recalls, build, storeCollector{s},
+	reg.MustRegister(m.requests, m.durations, m.recalls, build, storeCollector{s}, selectorCollector{engine},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,
@@ -76,6 +77,20 @@ func (m *metrics) recalled(a memd.Answer) {
 		outcome = "filtered"
 	}
 	m.recalls.WithLabelValues(outcome).Inc()
+}
+
+// selectorCollector reads what became of the queries that went to a selector.
+type selectorCollector struct{ engine *recall.Engine }
+
+// Describe sends nothing: the metrics are those that Collect finds.
+func (selectorCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends the counts.
+func (c selectorCollector) Collect(out chan<- prometheus.Metric) {
+	n := c.engine.Selections()
+	desc := prometheus.NewDesc("memd_selector_total", "Queries that went to the selector, by what came of them.", []string{"outcome"}, nil)
+	out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.Answered), "answered")
+	out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n.Failed), "failed")
 }
 
 // storeCollector reads the store's state when it is scraped.
