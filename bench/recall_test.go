@@ -30,6 +30,9 @@ func BenchmarkRecall50k(b *testing.B) {
 	s := memtest.Store(b, dir, nil, func(budgets *configs.Budgets) { *budgets = Room(manyRows) })
 	insertShort(b, s, texts)
 	engine := recall.New(s, nil)
+	if err := s.Index(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	questions := makeQuestions(texts, 200)
 	bare := bareSearch(b, filepath.Join(dir, store.ActiveName))
 

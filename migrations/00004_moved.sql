@@ -18,7 +18,7 @@ END;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-CREATE TRIGGER short_moved_insert AFTER INSERT ON short WHEN new.rid < (SELECT max(rid) FROM short) BEGIN
+CREATE TRIGGER short_moved_insert AFTER INSERT ON short WHEN new.rid < (SELECT max(rid) FROM short NOT INDEXED) BEGIN
   INSERT INTO moved (tier, rid) VALUES ('short', new.rid);
 END;
 -- +goose StatementEnd
@@ -36,7 +36,7 @@ END;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-CREATE TRIGGER long_moved_insert AFTER INSERT ON long WHEN new.rid < (SELECT max(rid) FROM long) BEGIN
+CREATE TRIGGER long_moved_insert AFTER INSERT ON long WHEN new.rid < (SELECT max(rid) FROM long NOT INDEXED) BEGIN
   INSERT INTO moved (tier, rid) VALUES ('long', new.rid);
 END;
 -- +goose StatementEnd
@@ -54,7 +54,7 @@ END;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-CREATE TRIGGER archive_moved_insert AFTER INSERT ON archive WHEN new.rid < (SELECT max(rid) FROM archive) BEGIN
+CREATE TRIGGER archive_moved_insert AFTER INSERT ON archive WHEN new.rid < (SELECT max(rid) FROM archive NOT INDEXED) BEGIN
   INSERT INTO moved (tier, rid) VALUES ('archive', new.rid);
 END;
 -- +goose StatementEnd

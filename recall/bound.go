@@ -23,7 +23,8 @@ type bounds struct {
 // slack covers that floats are summed in another order than in score.
 const slack = 1e-9
 
-// of calls yield with the bound of every row of a shard that holds a carrier.
+// of calls yield with the bound of every row of a shard that holds a carrier and
+// is within, nil for all.
 func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row int, bound float64)) {
 	b.reset(s.Len())
 	for _, i := range b.w.carriers {
@@ -33,7 +34,7 @@ func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row in
 				break
 			}
 			if !b.held[row] {
-				if !within(row) || !s.Live(row) {
+				if within != nil && !within(row) {
 					continue
 				}
 				b.held[row] = true

@@ -1,7 +1,7 @@
 package recall
 
 import (
-	"container/heap"
+	"math"
 
 	"memd"
 	"memd/store"
@@ -18,26 +18,15 @@ type candidate struct {
 	bound float64
 }
 
-// byBound is a heap of candidates, the most promising on top.
-type byBound []candidate
-
-func (h byBound) Len() int           { return len(h) }
-func (h byBound) Less(i, j int) bool { return h[i].bound > h[j].bound }
-func (h byBound) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *byBound) Push(c any)        { *h = append(*h, c.(candidate)) }
-func (h *byBound) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
 // source yields the rows of a tier that hold a query's terms and pass scope and
 // filter, roughly the most relevant first, at most maxScored.
 type source struct {
 	tier memd.Tier
-	rest byBound // candidates that were not read
-	read int     // rows that were, and are visible
-	step int     // how many to read next
+	rest []candidate        // that were not read, the most promising first
+	cut  float64            // more are left, whose bounds are no higher; 0: none
+	seen map[store.Loc]bool // those that were read, visible or not
+	read int                // rows that were, and are visible
+	step int                // how many to read next
 
 	lends bool      // whether rows may lend each other relevance
 	most  float64   // what no row's relevance exceeds
@@ -46,38 +35,50 @@ type source struct {
 
 // newSource looks up where the rows of a tier are that hold any carrier.
 func (p *plan) newSource(v *store.View, w *weighed, t memd.Tier) (*source, error) {
-	s := &source{tier: t, step: firstRead}
-	b := &bounds{w: w}
-	if p.vector.Of != nil {
-		b.vector = weightVector
-	}
-	if len(w.carriers) == 0 {
-		return s, nil
-	}
-	rest, err := v.Shards(t, func(shard *store.Shard) error {
-		s.lends = s.lends || lends(t) && shard.Grouped()
-		b.of(shard, shard.Within(p.scope), func(row int, bound float64) {
-			s.rest = append(s.rest, candidate{shard.Loc(row), bound})
-		})
-		return nil
-	})
-	if err == nil && len(rest) > 0 {
-		s.lends = lends(t)
-		err = s.ask(v, w, b, rest)
+	s := &source{tier: t, step: firstRead, seen: map[store.Loc]bool{}}
+	if err := s.fill(v, p, w, keptFirst); err != nil {
+		return nil, err
 	}
 	if s.lends {
 		s.step += maxLenders
 	}
-	heap.Init(&s.rest)
 	if len(s.rest) > 0 {
 		s.most = s.rest[0].bound
 	}
-	return s, err
+	return s, nil
+}
+
+// fill looks up the candidates that were not read: about the first of them, as
+// many as are to be kept.
+func (s *source) fill(v *store.View, p *plan, w *weighed, keep int) error {
+	best := &shortlist{keep: keep}
+	if len(w.carriers) == 0 {
+		return nil
+	}
+	b := &bounds{w: w}
+	if p.vector.Of != nil {
+		b.vector = weightVector
+	}
+	rest, err := v.Shards(s.tier, func(shard *store.Shard) error {
+		s.lends = s.lends || lends(s.tier) && shard.Grouped()
+		b.of(shard, shard.Within(p.scope), func(row int, bound float64) {
+			if best.wants(bound) {
+				s.offer(best, candidate{shard.Loc(row), bound})
+			}
+		})
+		return nil
+	})
+	if err == nil && len(rest) > 0 {
+		s.lends = lends(s.tier)
+		err = s.ask(v, w, b, rest, best)
+	}
+	s.rest, s.cut = best.sorted()
+	return err
 }
 
 // ask looks in SQLite's own index of some databases, which says that a row
 // holds a term and not how often.
-func (s *source) ask(v *store.View, w *weighed, b *bounds, in []int) error {
+func (s *source) ask(v *store.View, w *weighed, b *bounds, in []int, best *shortlist) error {
 	weight := map[store.Loc]float64{}
 	visited, missed := 0, 0.0
 	for _, i := range w.carriers { // rarest first, so that what the limit leaves out weighs least
@@ -94,45 +95,66 @@ func (s *source) ask(v *store.View, w *weighed, b *bounds, in []int) error {
 		}
 	}
 	for l, held := range weight {
-		s.rest = append(s.rest, candidate{l, b.loose(held + missed)})
+		if bound := b.loose(held + missed); best.wants(bound) {
+			s.offer(best, candidate{l, bound})
+		}
 	}
 	return nil
 }
 
+func (s *source) offer(best *shortlist, c candidate) {
+	if !s.seen[c.Loc] {
+		best.add(c)
+	}
+}
+
 // ended reports whether no row is left, or as many were read as are to be.
-func (s *source) ended() bool { return len(s.rest) == 0 || s.read >= maxScored }
+func (s *source) ended() bool { return len(s.rest) == 0 && s.cut == 0 || s.read >= maxScored }
 
 // next is the most that the relevance of an unread row can be.
-func (s *source) next() float64 { return s.rest[0].bound }
+func (s *source) next() float64 {
+	if len(s.rest) == 0 {
+		return s.cut
+	}
+	return s.rest[0].bound
+}
 
 // more reads the visible ones among the next candidates. What is not visible
 // makes room. Rows of equal bounds are not parted: where more are left than may
 // be read, the newest are, by id, since neither the database nor the place in it
 // may tell.
-func (s *source) more(v *store.View, p *plan) ([]memd.Memory, error) {
-	left := maxScored - s.read
-	var taken []store.Loc
-	equal := 0 // how many of the last taken have one bound
-	for last := -1.0; len(s.rest) > 0 && (len(taken) < min(s.step, left) || s.rest[0].bound == last); {
-		c := heap.Pop(&s.rest).(candidate)
-		if c.bound != last {
-			equal = 0
+func (s *source) more(v *store.View, p *plan, w *weighed) ([]memd.Memory, error) {
+	if len(s.rest) == 0 {
+		if err := s.fill(v, p, w, math.MaxInt); err != nil {
+			return nil, err
 		}
-		equal++
-		last = c.bound
-		taken = append(taken, c.Loc)
+	}
+	left := maxScored - s.read
+	n := min(s.step, left, len(s.rest))
+	first := n // of those with the bound of the last
+	for 0 < first && s.rest[first-1].bound == s.rest[n-1].bound {
+		first--
+	}
+	for n < len(s.rest) && s.rest[n].bound == s.rest[n-1].bound {
+		n++
 	}
 	s.step = min(s.step+firstRead, maxScored)
-	if len(taken) <= left {
+	taken := make([]store.Loc, n)
+	for i, c := range s.rest[:n] {
+		taken[i] = c.Loc
+		s.seen[c.Loc] = true
+	}
+	s.rest = s.rest[n:]
+	if n <= left {
 		rows, err := v.Load(s.tier, taken, p.scope, p.filter)
 		s.read += len(rows)
 		return rows, err
 	}
-	rows, err := v.Load(s.tier, taken[:len(taken)-equal], p.scope, p.filter)
+	rows, err := v.Load(s.tier, taken[:first], p.scope, p.filter)
 	if err != nil {
 		return nil, err
 	}
-	newest, err := v.LoadNewest(s.tier, taken[len(taken)-equal:], p.scope, p.filter, left-len(rows))
+	newest, err := v.LoadNewest(s.tier, taken[first:], p.scope, p.filter, left-len(rows))
 	s.read += len(rows) + len(newest)
 	return append(rows, newest...), err
 }

@@ -87,6 +87,7 @@ const (
 const (
 	maxTerms    = 128     // distinct terms of a query
 	firstRead   = 64      // candidates of a tier that are read first
+	keptFirst   = 1024    // candidates of a tier that are kept at first; the rest is looked up again if need be
 	maxVisited  = 200000  // entries of SQLite's index, after which commoner terms find no more rows
 	maxScored   = 1000    // candidates of a tier that are read and scored at most: the depth of a recall
 	maxExamined = 10000   // rows of a tier looked at to say what filters removed

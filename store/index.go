@@ -22,6 +22,9 @@ const movedKept = `4096`
 type extent struct {
 	seq  int64               // of the last entry of moved, 0 for none
 	last [len(indexed)]int64 // highest rid of each indexed tier
+
+	rows  int   // of the indexed tiers
+	chars int64 // code points of their summaries
 }
 
 // noRow is below every rid.
@@ -31,14 +34,21 @@ const noRow = math.MinInt64
 func (e *extent) has(t memd.Tier) bool { return e.last[slices.Index(indexed[:], t)] != noRow }
 
 // extent reads how far a database goes, once in a View.
-func (v *View) extent(i int, c *conn) (*extent, error) {
-	if v.extents[i] != nil {
-		return v.extents[i], nil
+func (v *View) extent(i int, c *conn) (e *extent, err error) {
+	if v.extents[i] == nil {
+		v.extents[i], err = readExtent(v.ctx, c)
 	}
+	return v.extents[i], err
+}
+
+func readExtent(ctx context.Context, c *conn) (*extent, error) {
 	e := &extent{}
 	var last [len(indexed)]sql.NullInt64
-	err := c.row(v.ctx, `SELECT coalesce((SELECT max(seq) FROM moved), 0),
- (SELECT max(rid) FROM long), (SELECT max(rid) FROM short), (SELECT max(rid) FROM archive)`, nil, &e.seq, &last[0], &last[1], &last[2])
+	// Without NOT INDEXED the greatest rid is looked for through a whole index.
+	err := c.row(ctx, `SELECT coalesce((SELECT max(seq) FROM moved), 0),
+ (SELECT max(rid) FROM long NOT INDEXED), (SELECT max(rid) FROM short NOT INDEXED), (SELECT max(rid) FROM archive NOT INDEXED),
+ coalesce(sum(rows), 0), coalesce(sum(chars), 0) FROM tally WHERE tier <> 'transient'`,
+		nil, &e.seq, &last[0], &last[1], &last[2], &e.rows, &e.chars)
 	if err != nil {
 		return nil, fail("look for rows", err)
 	}
@@ -47,7 +57,6 @@ func (v *View) extent(i int, c *conn) (*extent, error) {
 			e.last[n] = rid.Int64
 		}
 	}
-	v.extents[i] = e
 	return e, nil
 }
 

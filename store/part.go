@@ -60,7 +60,8 @@ func newPart(dir, file, state string) *part {
 // historyPath is where a historical database lies.
 func historyPath(dir, file string) string { return filepath.Join(dir, HistoryDir, file) }
 
-// lend returns a connection in a read transaction.
+// lend returns a connection in a read transaction. The first statement takes the
+// lock.
 func (p *part) lend(ctx context.Context) (c *conn, err error) {
 	if p.file == "" {
 		select {
@@ -84,13 +85,6 @@ func (p *part) lend(ctx context.Context) (c *conn, err error) {
 	if _, err := c.exec(context.WithoutCancel(ctx), "BEGIN"); err != nil {
 		p.giveBack(c)
 		return nil, fail("begin a read", err)
-	}
-	if p.file != "" {
-		// What takes its lock, so that whatever bars a historical database shows
-		// here and not in the middle of a search.
-		if err := c.row(context.WithoutCancel(ctx), `SELECT count(*) FROM sqlite_schema WHERE rowid = 1`, nil, new(int)); err != nil {
-			return nil, errors.Join(fail("read "+p.file, err), c.close())
-		}
 	}
 	return c, nil
 }

@@ -21,7 +21,7 @@ type reading struct {
 // readings are all that recall, context and the calls by id or key read with.
 func readings() []reading {
 	list := []reading{
-		{"Corpus", "tally", func(v *store.View) error { _, _, err := v.Corpus(); return err }},
+		{"Corpus", "", func(v *store.View) error { _, _, err := v.Corpus(); return err }},
 		{"DocFreqs", "", func(v *store.View) error { _, err := v.DocFreqs([]string{"word"}); return err }},
 		{"Superseded", "", func(v *store.View) error { _, err := v.Superseded(match("word"), scope(), 10); return err }},
 		{"HasHead", "", func(v *store.View) error { _, err := v.HasHead(scope(), "default", "k"); return err }},
@@ -64,7 +64,7 @@ func readings() []reading {
 }
 
 // tables are those that may be large.
-var tables = []string{"transient", "short", "long", "archive", "head", "session", "access_log", "tally",
+var tables = []string{"transient", "short", "long", "archive", "head", "session", "access_log", "moved",
 	"embedding", "outbox", "audit", "tombstone", "pitfall_hit"}
 
 // writings are the statements that every write looks before it leaps with.

@@ -23,13 +23,12 @@ type Loc struct {
 // code points of their summaries: what scores are computed against, whoever
 // asks.
 func (v *View) Corpus() (rows int, chars int64, err error) {
-	err = v.each(func(_ int, c *conn) error {
-		var r int
-		var n int64
-		err := c.row(v.ctx, `SELECT coalesce(sum(rows), 0), coalesce(sum(chars), 0) FROM tally WHERE tier <> 'transient'`,
-			nil, &r, &n)
-		rows, chars = rows+r, chars+n
-		return fail("read the tally", err)
+	err = v.each(func(i int, c *conn) error {
+		e, err := v.extent(i, c)
+		if err == nil {
+			rows, chars = rows+e.rows, chars+e.chars
+		}
+		return err
 	})
 	return rows, chars, err
 }

@@ -45,22 +45,28 @@ func (s *Shard) Unspaced(row int) bool { return s.rows.Unspaced(row) }
 // Grouped reports whether any row belongs to a session.
 func (s *Shard) Grouped() bool { return s.rows.Grouped() }
 
-// Within reports of a row whether its namespace is in scope.
+// Within returns a check of whether the View reads a row and its namespace is in
+// scope; nil where that is so of all.
 func (s *Shard) Within(scope Scope) func(row int) bool {
-	if scope.All {
-		return func(int) bool { return true }
-	}
 	names := s.rows.Namespaces()
 	in := make([]bool, len(names))
+	all := s.whole()
 	for i, name := range names {
-		in[i] = slices.Contains(scope.Namespaces, name)
+		in[i] = scope.All || slices.Contains(scope.Namespaces, name)
+		all = all && in[i]
 	}
-	return func(row int) bool { return in[s.rows.NamespaceOf(row)] }
+	if all {
+		return nil
+	}
+	return func(row int) bool { return in[s.rows.NamespaceOf(row)] && s.Live(row) }
 }
+
+// whole reports whether every row is Live.
+func (s *Shard) whole() bool { return s.layer.moved == 0 && s.last == math.MaxInt64 }
 
 // docFreq is how many of the rows that the View reads hold a term.
 func (s *Shard) docFreq(term string) int {
-	if s.layer.moved == 0 && s.last == math.MaxInt64 {
+	if s.whole() {
 		return s.layer.DF(term)
 	}
 	n := 0

@@ -21,7 +21,7 @@ type View struct {
 	parts   []*part   // the active one first, then the historical ones, newest first
 	conns   []*conn   // beside parts; nil: not asked for yet
 	missed  []error   // beside parts: why one could not be read
-	extents []*extent // beside parts: nil: not looked for yet
+	extents []*extent // beside parts, nil: not looked for yet
 	owing   bool      // whether rows may stand in a file that they have left
 	ghosts  map[ghost]memd.Tier
 	heads   map[headKey]Head
@@ -68,11 +68,24 @@ func (v *View) active() *conn { return v.conns[0] }
 func (v *View) conn(i int) *conn {
 	if v.conns[i] == nil && v.missed[i] == nil {
 		if v.missed[i] = v.parts[i].broken(); v.missed[i] == nil {
-			c, err := v.parts[i].lend(v.ctx)
-			v.conns[i], v.missed[i] = c, v.parts[i].failed(err)
+			v.missed[i] = v.parts[i].failed(v.open(i))
 		}
 	}
 	return v.conns[i]
+}
+
+// open opens a historical database for reading and looks at how far it goes, so
+// that whatever bars it shows here and not in the middle of a search.
+func (v *View) open(i int) error {
+	c, err := v.parts[i].lend(v.ctx)
+	if err != nil {
+		return err
+	}
+	if v.extents[i], err = readExtent(context.WithoutCancel(v.ctx), c); err != nil {
+		return errors.Join(fail("read "+v.parts[i].file, err), c.close())
+	}
+	v.conns[i] = c
+	return nil
 }
 
 // each calls fn with every database that can be read, the active one first,
