@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+	"sort"
 
 	"memd"
 	"memd/store"
@@ -26,7 +27,7 @@ type source struct {
 	cut  float64            // more are left, whose bounds are no higher; 0: none
 	seen map[store.Loc]bool // those that were read, visible or not
 	read int                // rows that were, and are visible
-	step int                // how many to read next
+	want int                // rows of a page
 
 	lends bool      // whether rows may lend each other relevance
 	most  float64   // what no row's relevance exceeds
@@ -34,13 +35,10 @@ type source struct {
 }
 
 // newSource looks up where the rows of a tier are that hold any carrier.
-func (p *plan) newSource(v *store.View, w *weighed, t memd.Tier) (*source, error) {
-	s := &source{tier: t, step: firstRead, seen: map[store.Loc]bool{}}
+func (p *plan) newSource(v *store.View, w *weighed, t memd.Tier, want int) (*source, error) {
+	s := &source{tier: t, want: want, seen: map[store.Loc]bool{}}
 	if err := s.fill(v, p, w, keptFirst); err != nil {
 		return nil, err
-	}
-	if s.lends {
-		s.step += maxLenders
 	}
 	if len(s.rest) > 0 {
 		s.most = s.rest[0].bound
@@ -119,6 +117,17 @@ func (s *source) next() float64 {
 	return s.rest[0].bound
 }
 
+// likely is how many of the next candidates a page may need, if most of them are
+// visible: those that can score as much as the last row of it, and what lends.
+func (s *source) likely() int {
+	last := s.rest[min(s.want, len(s.rest))-1].bound / (1 + tiltMax)
+	n := sort.Search(len(s.rest), func(i int) bool { return s.rest[i].bound < last })
+	if s.lends {
+		n = max(n, maxLenders-len(s.own)+1)
+	}
+	return min(max(n, leastRead), mostRead)
+}
+
 // more reads the visible ones among the next candidates. What is not visible
 // makes room. Rows of equal bounds are not parted: where more are left than may
 // be read, the newest are, by id, since neither the database nor the place in it
@@ -130,7 +139,7 @@ func (s *source) more(v *store.View, p *plan, w *weighed) ([]memd.Memory, error)
 		}
 	}
 	left := maxScored - s.read
-	n := min(s.step, left, len(s.rest))
+	n := min(s.likely(), left, len(s.rest))
 	first := n // of those with the bound of the last
 	for 0 < first && s.rest[first-1].bound == s.rest[n-1].bound {
 		first--
@@ -138,7 +147,6 @@ func (s *source) more(v *store.View, p *plan, w *weighed) ([]memd.Memory, error)
 	for n < len(s.rest) && s.rest[n].bound == s.rest[n-1].bound {
 		n++
 	}
-	s.step = min(s.step+firstRead, maxScored)
 	taken := make([]store.Loc, n)
 	for i, c := range s.rest[:n] {
 		taken[i] = c.Loc

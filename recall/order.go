@@ -86,7 +86,8 @@ const (
 // Bounds of the work that one query may cause.
 const (
 	maxTerms    = 128     // distinct terms of a query
-	firstRead   = 64      // candidates of a tier that are read first
+	leastRead   = 16      // candidates of a tier that are read at a time, at least
+	mostRead    = 256     // and at most
 	keptFirst   = 1024    // candidates of a tier that are kept at first; the rest is looked up again if need be
 	maxVisited  = 200000  // entries of SQLite's index, after which commoner terms find no more rows
 	maxScored   = 1000    // candidates of a tier that are read and scored at most: the depth of a recall

@@ -47,7 +47,7 @@ func (e *Engine) search(v *store.View, p *plan, want int) (*ranking, error) {
 
 func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) {
 	r := &ranking{notesOut: map[string]int{}, beside: map[string]store.Beside{}}
-	if err := p.find(v, r); err != nil { // the session's notes can still answer
+	if err := p.find(v, r, want); err != nil { // the session's notes can still answer
 		r.failed, r.sources = err, nil
 		if err := e.legFailure(v, memd.MatchKeyword, err); err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 }
 
 // find weighs the query's terms and looks up where candidates are.
-func (p *plan) find(v *store.View, r *ranking) error {
+func (p *plan) find(v *store.View, r *ranking, want int) error {
 	if p.corpus == nil {
 		var err error
 		if p.corpus, err = survey(v, p.terms); err != nil {
@@ -93,7 +93,7 @@ func (p *plan) find(v *store.View, r *ranking) error {
 		if !p.tiers[t] {
 			continue
 		}
-		s, err := p.newSource(v, r.terms, t)
+		s, err := p.newSource(v, r.terms, t, want)
 		if err != nil {
 			return err
 		}
