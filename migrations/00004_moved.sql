@@ -1,6 +1,7 @@
 -- Rows that left, or whose indexed text changed: what an index outside of the
 -- database has to look at again. New rows it finds by their rid, which is higher
--- than all before; one that is not stands here too.
+-- than all before; one that is not stands here too, and so do those that an INSERT
+-- OR REPLACE puts another in the place of, which fires no trigger of a deletion.
 
 -- +goose Up
 
@@ -23,6 +24,11 @@ CREATE TRIGGER short_moved_insert AFTER INSERT ON short WHEN new.rid < (SELECT m
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
+CREATE TRIGGER short_moved_replace BEFORE INSERT ON short BEGIN
+  INSERT INTO moved (tier, rid) SELECT 'short', rid FROM short WHERE rid = new.rid OR id = new.id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
 CREATE TRIGGER short_moved_delete AFTER DELETE ON short BEGIN
   INSERT INTO moved (tier, rid) VALUES ('short', old.rid);
 END;
@@ -41,6 +47,11 @@ CREATE TRIGGER long_moved_insert AFTER INSERT ON long WHEN new.rid < (SELECT max
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
+CREATE TRIGGER long_moved_replace BEFORE INSERT ON long BEGIN
+  INSERT INTO moved (tier, rid) SELECT 'long', rid FROM long WHERE rid = new.rid OR id = new.id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
 CREATE TRIGGER long_moved_delete AFTER DELETE ON long BEGIN
   INSERT INTO moved (tier, rid) VALUES ('long', old.rid);
 END;
@@ -56,6 +67,11 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER archive_moved_insert AFTER INSERT ON archive WHEN new.rid < (SELECT max(rid) FROM archive NOT INDEXED) BEGIN
   INSERT INTO moved (tier, rid) VALUES ('archive', new.rid);
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER archive_moved_replace BEFORE INSERT ON archive BEGIN
+  INSERT INTO moved (tier, rid) SELECT 'archive', rid FROM archive WHERE rid = new.rid OR id = new.id;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
