@@ -27,7 +27,7 @@ func (s *Set) rename(ctx context.Context, p *part) error {
 	}
 	// Done by the next light groom, should it fail now: nothing reads what it sheds.
 	err := p.makeReady(ctx, s.writer.conn, still{s})
-	if p.unready = err != nil; p.unready {
+	if p.unready.Store(err != nil); err != nil {
 		s.log.Warn("historical database not ready yet", "file", p.file, "error", err)
 	}
 	reached(ctx, "rollover/shed")

@@ -156,6 +156,20 @@ func (v *View) Indexed(t memd.Tier, term string) (found []Loc, rest []int, err e
 	return found, rest, err
 }
 
+// IndexRows is how many rows the indexes in memory hold, dead or alive.
+func (s *Set) IndexRows() (n int) {
+	for _, p := range s.parts() {
+		if x := p.index.Load(); x != nil {
+			for i := range x.tiers {
+				for _, l := range x.tiers[i].layers {
+					n += l.Rows().Len()
+				}
+			}
+		}
+	}
+	return n
+}
+
 // WithoutIndex has the View search with SQLite's index alone.
 func (v *View) WithoutIndex() *View {
 	v.indexer = nil

@@ -38,7 +38,7 @@ func (s *Set) openHistory(ctx context.Context) error {
 		reached(ctx, "recover/file")
 		if err := p.makeReady(ctx, s.writer.conn, nil); err != nil {
 			s.log.Error("historical database not available", "file", p.file, "error", err)
-			p.unready = true
+			p.unready.Store(true)
 		}
 		s.history = append(s.history, p)
 	}

@@ -36,16 +36,20 @@ func (e *extent) has(t memd.Tier) bool { return e.last[slices.Index(indexed[:], 
 // extent reads how far a database goes, once in a View.
 func (v *View) extent(i int, c *conn) (e *extent, err error) {
 	if v.extents[i] == nil {
-		v.extents[i], err = readExtent(v.ctx, c)
+		v.extents[i], err = readExtent(v.ctx, c, v.parts[i])
 	}
 	return v.extents[i], err
 }
 
-func readExtent(ctx context.Context, c *conn) (*extent, error) {
+func readExtent(ctx context.Context, c *conn, p *part) (*extent, error) {
 	e := &extent{}
 	var last [len(indexed)]sql.NullInt64
+	seq := `(SELECT max(seq) FROM moved)`
+	if p.unready.Load() { // its schema may be older
+		seq = `0`
+	}
 	// Without NOT INDEXED the greatest rid is looked for through a whole index.
-	err := c.row(ctx, `SELECT coalesce((SELECT max(seq) FROM moved), 0),
+	err := c.row(ctx, `SELECT coalesce(`+seq+`, 0),
  (SELECT max(rid) FROM long NOT INDEXED), (SELECT max(rid) FROM short NOT INDEXED), (SELECT max(rid) FROM archive NOT INDEXED),
  coalesce(sum(rows), 0), coalesce(sum(chars), 0) FROM tally WHERE tier <> 'transient'`,
 		nil, &e.seq, &last[0], &last[1], &last[2], &e.rows, &e.chars)
@@ -156,7 +160,9 @@ func (x *index) advance(ctx context.Context, c *conn, e *extent, limit int) erro
 		err := c.each(ctx, on(t, selectIndexed+` WHERE {t}.rid > ?1 AND {t}.rid <= ?2 ORDER BY {t}.rid LIMIT ?3`),
 			[]any{ti.last, e.last[n], limit}, func(rows *sql.Rows) error {
 				rid, err := ti.add(rows, t)
-				ti.last = rid
+				if err == nil { // a request that ends closes rows that stand ready
+					ti.last = rid
+				}
 				return err
 			})
 		if err != nil {

@@ -193,3 +193,87 @@ func TestIndexFollows(t *testing.T) {
 		}
 	}
 }
+
+// What searches catch up with, row by row, does not pile up in the index.
+func TestIndexShedsWhatMoved(t *testing.T) {
+	s, err := open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n := range 100 {
+		put(t, s, row(memd.Short, n+1, "alpha"))
+	}
+	must(t, s.Index(ctx))
+	for range 15 {
+		write(t, s, func(tx *store.Tx) error { return tx.Exec(`UPDATE short SET owner = 'bravo'`) })
+		agrees(t, s, "an update of all rows")
+	}
+	must(t, s.Index(ctx))
+	if n := s.IndexRows(); n > 1100 {
+		t.Errorf("%d rows in the index, of 100", n)
+	}
+	agrees(t, s, "all")
+}
+
+// A row that takes the place of another without the triggers of a deletion, as
+// the shell's does, is in the index.
+func TestIndexFollowsReplacedRows(t *testing.T) {
+	s, err := open(t.TempDir()) // SQLite's own index keeps the terms of the rows replaced
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	put(t, s, row(memd.Short, 1, "alpha"), row(memd.Short, 2, "bravo"), row(memd.Short, 3, "charlie"))
+	must(t, s.Index(ctx))
+	const copied = `id, namespace, kind, importance, source_status, created_at, updated_at, written_at, content_hash`
+	found := func(term string, want int) {
+		t.Helper()
+		view(t, s, func(v *store.View) error {
+			got, rest, err := v.Indexed(memd.Short, term)
+			if len(got) != want || len(rest) > 0 {
+				t.Errorf("%s: %d rows, want %d; not covered %v", term, len(got), want, rest)
+			}
+			return err
+		})
+	}
+	shell(t, s.Dir(), `INSERT OR REPLACE INTO short (rid, summary, `+copied+`) SELECT rid, 'delta', `+copied+` FROM short WHERE rid = (SELECT max(rid) FROM short)`)
+	found("delta", 1)
+	found("charli", 0)
+	shell(t, s.Dir(), `INSERT OR REPLACE INTO short (summary, `+copied+`) SELECT 'echo', `+copied+` FROM short WHERE summary = 'alpha'`)
+	found("echo", 1)
+	found("alpha", 0)
+}
+
+// A historical database that cannot be brought up to this release answers by
+// SQLite's index, and the others by theirs.
+func TestIndexBesideOlderSchema(t *testing.T) {
+	dir := t.TempDir()
+	s, err := open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, row(memd.Short, 1, "alpha bravo"))
+	old := roll(t, s).File
+	put(t, s, row(memd.Short, 2, "alpha charlie"))
+	must(t, s.Close())
+	// The triggers that are there already stop the migration.
+	shellOn(t, filepath.Join(dir, old), `DROP TABLE moved; DELETE FROM goose_db_version WHERE version_id = 4`)
+	if s, err = open(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	must(t, s.Index(ctx))
+	view(t, s, func(v *store.View) error {
+		counts, err := v.DocFreqs([]string{"alpha", "bravo"})
+		if !slices.Equal(counts, []int{2, 1}) {
+			t.Errorf("document frequencies %v, %v", counts, err)
+		}
+		found, rest, err := v.Indexed(memd.Short, "alpha")
+		if len(found) != 1 || !slices.Equal(rest, []int{1}) {
+			t.Errorf("found %v, not covered %v", found, rest)
+		}
+		return err
+	})
+	finds(t, s, memd.Short, "alpha", row(memd.Short, 1, ""), row(memd.Short, 2, ""))
+}

@@ -74,20 +74,20 @@ func (s *Set) Index(ctx context.Context) error {
 	}
 }
 
-// unindexed is a database whose index does not cover it, nil if there is none
-// but those tried.
+// unindexed is a database whose index does not cover it or is better made anew,
+// nil if there is none but those tried.
 func (s *Set) unindexed(ctx context.Context, tried map[*part]bool) (found *part, err error) {
 	err = s.View(ctx, func(v *View) error {
 		return v.each(func(i int, c *conn) error {
 			p := v.parts[i]
-			if found != nil || tried[p] {
+			if found != nil || tried[p] || p.unready.Load() {
 				return nil
 			}
 			e, err := v.extent(i, c)
 			if err != nil {
 				return err
 			}
-			if x := p.index.Load(); x == nil || x.stands(e) > 0 {
+			if x := p.index.Load(); x == nil || x.stands(e) > 0 || x.overgrown() {
 				found = p
 			}
 			return nil
@@ -112,6 +112,7 @@ func (s *Set) makeIndex(ctx context.Context, p *part) error {
 	}
 	for {
 		state := indexHalted
+		from := x.heeds() // before the View: what it reads is no older
 		err := s.View(ctx, func(v *View) error {
 			return v.only(p, func(i int, c *conn) error {
 				e, err := v.extent(i, c)
@@ -121,7 +122,7 @@ func (s *Set) makeIndex(ctx context.Context, p *part) error {
 				if x == nil {
 					x = newIndex(e)
 				}
-				state, err = x.step(v.ctx, c, e)
+				state, err = x.step(v.ctx, c, e, from)
 				return err
 			})
 		})
@@ -153,16 +154,30 @@ const (
 	indexLost
 )
 
+// heeds is the last entry of moved that the index heeds; 0 for none.
+func (x *index) heeds() int64 {
+	if x == nil {
+		return 0
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.seq
+}
+
 // step looks at some rows more, with a connection whose reading has the extent
-// e.
-func (x *index) step(ctx context.Context, c *conn, e *extent) (indexState, error) {
+// e. What the index heeded before that reading began, from, stands in it unless
+// moved was emptied by hand; what it heeds since, a later View has seen.
+func (x *index) step(ctx context.Context, c *conn, e *extent, from int64) (indexState, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.seq > e.seq { // what another View has seen since, or moved was emptied by hand
+	if from > e.seq {
 		x.lost = true
 	}
-	if x.lost {
+	switch {
+	case x.lost:
 		return indexLost, nil
+	case x.seq > e.seq:
+		return indexBegun, nil
 	}
 	err := x.advance(ctx, c, e, indexStep)
 	switch {

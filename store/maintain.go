@@ -375,7 +375,7 @@ func untie(ctx context.Context, active *conn, p *part, c *conn) error {
 // makeReady makes a historical database ready for which that failed at the
 // start.
 func (w *writer) makeReady(ctx context.Context, p *part) error {
-	if !p.unready {
+	if !p.unready.Load() {
 		return nil
 	}
 	w.set.views.Lock()
@@ -384,7 +384,7 @@ func (w *writer) makeReady(ctx context.Context, p *part) error {
 	if err == nil {
 		err = p.makeReady(ctx, w.conn, nil)
 	}
-	p.unready = err != nil
+	p.unready.Store(err != nil)
 	return err
 }
 

@@ -29,7 +29,7 @@ type part struct {
 
 	index atomic.Pointer[index] // nil until it is made
 
-	unready bool // whether makeReady is still to be done; the writer's
+	unready atomic.Bool // whether makeReady is still to be done; the writer sets it
 
 	rw    *conn        // the writer's connection to a historical database, nil until needed
 	begun bool         // whether a transaction is open on rw

@@ -119,7 +119,7 @@ func (x *tierIndex) shards(part int, last int64, fn func(*Shard) error) error {
 // within calls fn with the index of a database, held so that it stays as it is,
 // if it covers what the View reads or can be brought to in little time.
 func (v *View) within(i int, c *conn, fn func(*index) error) (ok bool, err error) {
-	if v.indexer == nil {
+	if v.indexer == nil || v.parts[i].unready.Load() {
 		return false, nil
 	}
 	x := v.parts[i].index.Load()
@@ -141,6 +141,9 @@ func (v *View) within(i int, c *conn, fn func(*index) error) (ok bool, err error
 		}
 		if err := x.catchUp(v.ctx, c, e); err != nil {
 			return false, err
+		}
+		if x.overgrown() {
+			v.indexer.wake()
 		}
 		x.mu.RLock()
 	}

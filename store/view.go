@@ -81,7 +81,7 @@ func (v *View) open(i int) error {
 	if err != nil {
 		return err
 	}
-	if v.extents[i], err = readExtent(context.WithoutCancel(v.ctx), c); err != nil {
+	if v.extents[i], err = readExtent(context.WithoutCancel(v.ctx), c, v.parts[i]); err != nil {
 		return errors.Join(fail("read "+v.parts[i].file, err), c.close())
 	}
 	v.conns[i] = c
