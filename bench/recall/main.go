@@ -1,4 +1,4 @@
-// Command locomo measures how well memd finds things. It replays the
+// Command recall measures how well memd finds things. It replays the
 // conversations of a retrieval set as short-term memories through the REST
 // interface, asks the set's questions, and prints how many of the rows that
 // answer them were found, beside SQLite's own bm25() over the same rows.
@@ -8,10 +8,10 @@
 // them, not to pass them on. Where they are absent the command says so and
 // succeeds.
 //
-//	go run ./bench/locomo
-//	go run ./bench/locomo -set memdaily_zh -markdown
-//	go run ./bench/locomo -conversation conv-26
-//	go run ./bench/locomo -static words.txt -words 40000
+//	go run ./bench/recall
+//	go run ./bench/recall -set memdaily_zh -markdown
+//	go run ./bench/recall -conversation conv-26
+//	go run ./bench/recall -static words.txt -words 40000
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	flag.Parse()
 	err := run(context.Background(), os.Stdout, options{filepath.Join(*data, *name), *conversation, *markdown, *model, *words})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "locomo:", err)
+		fmt.Fprintln(os.Stderr, "recall:", err)
 		os.Exit(1)
 	}
 }
