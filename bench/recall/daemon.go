@@ -59,6 +59,18 @@ func (d *daemon) load(ctx context.Context, rows []row) error {
 	return d.allShort(ctx, len(d.rows))
 }
 
+// keep remembers a row for the long term, as the next version of a key.
+func (d *daemon) keep(ctx context.Context, r row, key string) error {
+	reply, err := d.Client.RememberLongTerm(ctx, memd.RememberLongTerm{
+		MemoryKey: key, Summary: r.Text, Source: "https://example.com/" + key, Namespace: namespace(r.Group),
+	})
+	if err != nil {
+		return fmt.Errorf("keep row %s: %w", r.ID, err)
+	}
+	d.rows[reply.Value.ID] = r.ID
+	return nil
+}
+
 // allShort checks that every row still stands in the short tier.
 func (d *daemon) allShort(ctx context.Context, want int) error {
 	stats, err := d.Client.Stats(ctx)

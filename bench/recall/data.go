@@ -29,6 +29,10 @@ type question struct {
 	Relevant []string `json:"relevant"` // ids of the rows that answer it
 	Category string   `json:"category"`
 	Group    string   `json:"corpus_group"` // the only conversation searched
+
+	// Prohibited are rows that must not be taken for the answer: superseded
+	// facts, and facts about something else.
+	Prohibited []string `json:"prohibited"`
 }
 
 // label is a string that some sets write as a number.
@@ -124,17 +128,22 @@ func (s *set) fold() {
 	s.rows, s.twins = kept, len(stands)
 	for i := range s.questions {
 		q := &s.questions[i]
-		var relevant []string
-		for _, id := range q.Relevant {
-			if other, ok := stands[id]; ok {
-				id = other
-			}
-			if !slices.Contains(relevant, id) {
-				relevant = append(relevant, id)
-			}
-		}
-		q.Relevant = relevant
+		q.Relevant, q.Prohibited = standing(q.Relevant, stands), standing(q.Prohibited, stands)
 	}
+}
+
+// standing puts the ids that stay in the place of those left out.
+func standing(ids []string, stands map[string]string) []string {
+	var kept []string
+	for _, id := range ids {
+		if other, ok := stands[id]; ok {
+			id = other
+		}
+		if !slices.Contains(kept, id) {
+			kept = append(kept, id)
+		}
+	}
+	return kept
 }
 
 // only keeps one group and its questions; it reports whether there is one.
@@ -142,4 +151,25 @@ func (s *set) only(group string) bool {
 	s.rows = slices.DeleteFunc(s.rows, func(r row) bool { return r.Group != group })
 	s.questions = slices.DeleteFunc(s.questions, func(q question) bool { return q.Group != group })
 	return len(s.rows) > 0
+}
+
+// share is the part of a set that is measured: of its groups, and of the
+// questions of those, the first and every so many after it.
+type share struct{ groups, questions int }
+
+// thin keeps a share of the set.
+func (s *set) thin(part share) {
+	kept := map[string]bool{}
+	for _, r := range s.rows {
+		if _, seen := kept[r.Group]; !seen {
+			kept[r.Group] = len(kept)%part.groups == 0
+		}
+	}
+	s.rows = slices.DeleteFunc(s.rows, func(r row) bool { return !kept[r.Group] })
+	s.questions = slices.DeleteFunc(s.questions, func(q question) bool { return !kept[q.Group] })
+	n := 0
+	s.questions = slices.DeleteFunc(s.questions, func(question) bool {
+		n++
+		return (n-1)%part.questions != 0
+	})
 }

@@ -76,6 +76,31 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+func TestThin(t *testing.T) {
+	read := func() *set {
+		s, err := readSet(writeSet(t, tinyCorpus, tinyQueries))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := read()
+	s.thin(share{1, 1})
+	if len(s.rows) != 4 || len(s.questions) != 4 {
+		t.Errorf("all of it: %v, %v", s.rows, s.questions)
+	}
+	s = read()
+	s.thin(share{2, 2})
+	if len(s.rows) != 2 || len(s.questions) != 1 || s.questions[0].ID != "q1" {
+		t.Errorf("every second: %v, %v", s.rows, s.questions)
+	}
+	s = read()
+	s.thin(share{1, 3})
+	if len(s.rows) != 4 || len(s.questions) != 2 || s.questions[1].ID != "q4" {
+		t.Errorf("every third question: %v, %v", s.rows, s.questions)
+	}
+}
+
 func TestReadSetRefuses(t *testing.T) {
 	if _, err := readSet(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty folder: %v, want fs.ErrNotExist", err)

@@ -1,6 +1,6 @@
 // Command recall measures how well memd finds things. It replays the
-// conversations of a retrieval set as short-term memories through the REST
-// interface, asks the set's questions, and prints how many of the rows that
+// conversations of retrieval sets as short-term memories through the REST
+// interface, asks the sets' questions, and prints how many of the rows that
 // answer them were found, beside SQLite's own bm25() over the same rows.
 //
 // The sets (LoCoMo and others of the same two files, corpus.jsonl and
@@ -8,9 +8,13 @@
 // them, not to pass them on. Where they are absent the command says so and
 // succeeds.
 //
+// With -floors it fails when a figure is under its floor; -quick measures a
+// share of each set in less than a minute.
+//
 //	go run ./bench/recall
+//	go run ./bench/recall -quick -floors
 //	go run ./bench/recall -set memdaily_zh -markdown
-//	go run ./bench/recall -conversation conv-26
+//	go run ./bench/recall -set locomo -conversation conv-26
 //	go run ./bench/recall -static words.txt -words 40000
 package main
 
@@ -23,22 +27,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
-	"memd/bench"
-	"memd/embedding"
 	"memd/embedding/static"
 )
 
 func main() {
-	data := flag.String("data", "../shared/bench", "folder of the retrieval sets")
-	name := flag.String("set", "locomo", "set to measure with: a folder below -data")
-	conversation := flag.String("conversation", "all", "load and ask one conversation only")
-	markdown := flag.Bool("markdown", false, "print Markdown tables")
-	model := flag.String("static", "", "file or folder of a static model for the vector leg, as static.Convert takes it")
-	words := flag.Int("words", 0, "words kept of a file of words")
+	var opts options
+	flag.StringVar(&opts.data, "data", "../shared/bench", "folder of the retrieval sets")
+	flag.StringVar(&opts.set, "set", "all", "set to measure with: a folder below -data")
+	flag.StringVar(&opts.conversation, "conversation", "all", "load and ask one conversation of -set only")
+	flag.BoolVar(&opts.markdown, "markdown", false, "print Markdown tables")
+	flag.StringVar(&opts.model, "static", "", "file or folder of a static model, as static.Convert takes it: measure with it too")
+	flag.IntVar(&opts.words, "words", 0, "words kept of a file of words")
+	flag.BoolVar(&opts.quick, "quick", false, "measure with a share of each set")
+	flag.IntVar(&opts.every, "every", 1, "ask the first and each so many-th question only")
+	flag.BoolVar(&opts.floors, "floors", false, "fail when a figure is under its floor")
 	flag.Parse()
-	err := run(context.Background(), os.Stdout, options{filepath.Join(*data, *name), *conversation, *markdown, *model, *words})
+	err := opts.check()
+	if err == nil {
+		err = run(context.Background(), os.Stdout, opts)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "recall:", err)
 		os.Exit(1)
@@ -46,11 +54,36 @@ func main() {
 }
 
 type options struct {
-	dir          string // of the set
+	data         string // the folder above the sets
+	set          string // "all" or one
 	conversation string // "all" or a group
+	quick        bool
+	every        int // questions, of which one is asked
 	markdown     bool
+	floors       bool
 	model        string // of the static embedder, "" for none
 	words        int
+}
+
+// check refuses options that contradict each other.
+func (o options) check() error {
+	switch {
+	case o.every < 1:
+		return errors.New("-every must be 1 at least")
+	case o.conversation != "all" && o.set == "all":
+		return errors.New("-conversation needs the -set it belongs to")
+	case o.floors && (o.conversation != "all" || o.every > 1):
+		return errors.New("-floors are those of whole sets and of -quick, not of other shares")
+	}
+	return nil
+}
+
+// sets are the names of the sets to measure with.
+func (o options) sets() []string {
+	if o.set != "all" {
+		return []string{o.set}
+	}
+	return []string{"locomo", "memdaily_zh", "cmrc2018_zh", "bakeoff_stress500"}
 }
 
 // table converts and opens the static model, nil where there is none.
@@ -65,86 +98,59 @@ func (o options) table(ctx context.Context, dir string) (*static.Table, error) {
 	return static.Open(path)
 }
 
-// searcher is a system under measurement: it returns the ids of the rows of a
-// group that bear on a query, best first.
-type searcher interface {
-	search(ctx context.Context, group, query string, limit int) ([]string, error)
-	close() error
-}
-
-// run measures and writes the report to w.
+// run measures set after set and writes their reports to w. With opts.floors
+// its error joins all figures that are too low.
 func run(ctx context.Context, w io.Writer, opts options) error {
-	s, err := readSet(opts.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(w, "There is no retrieval set in %s, so nothing was measured. "+
-			"The sets are not part of memd; name the folder that holds them with -data.\n", opts.dir)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if opts.conversation != "all" && !s.only(opts.conversation) {
-		return fmt.Errorf("the set has no conversation %q", opts.conversation)
-	}
 	dir, err := os.MkdirTemp("", "memd-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-
 	table, err := opts.table(ctx, dir)
 	if err != nil {
 		return err
 	}
-	var e embedding.Embedder
 	if table != nil {
 		defer table.Close()
-		e = table
 	}
-	r := report{title: filepath.Base(opts.dir), set: s}
-	budgets := bench.Room(len(s.rows))
-	began := time.Now()
-	d, err := startDaemon(dir, budgets, e)
+	var low []error
+	for _, name := range opts.sets() {
+		s, err := opts.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(w, "There is no retrieval set in %s, so nothing was measured. "+
+				"The sets are not part of memd; name the folder that holds them with -data.\n", filepath.Join(opts.data, name))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r := &report{title: name, set: s}
+		if err := r.measure(ctx, dir, table); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := r.write(w, opts.markdown); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		if opts.floors {
+			low = append(low, check(r, floors(), opts.quick))
+		}
+	}
+	return errors.Join(low...)
+}
+
+// read reads the share of a set that is to be measured.
+func (o options) read(name string) (*set, error) {
+	s, err := readSet(filepath.Join(o.data, name))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := d.load(ctx, s.rows); err != nil {
-		return errors.Join(err, d.close())
+	if o.conversation != "all" && !s.only(o.conversation) {
+		return nil, fmt.Errorf("the set has no conversation %q", o.conversation)
 	}
-	r.budgets, r.refused, r.loaded = budgets, d.refused, time.Since(began)
-	if err := r.ask(ctx, "memd", d); err != nil {
-		return err
+	if o.quick {
+		s.thin(quickShare(name))
 	}
-	for _, baseline := range baselines(s) {
-		sub, err := os.MkdirTemp(dir, "fts-")
-		if err != nil {
-			return err
-		}
-		f, err := openFTS(ctx, sub, baseline.tokenizer, baseline.prepare, s.rows)
-		if err != nil {
-			return err
-		}
-		if err := r.ask(ctx, baseline.name, f); err != nil {
-			return err
-		}
-	}
-	return r.write(w, opts.markdown)
-}
-
-type baseline struct {
-	name, tokenizer string
-	prepare         func(string) string
-}
-
-// baselines are what memd is measured against. unicode61 takes a run of
-// Chinese for one word, so Chinese sets get a baseline that knows better.
-func baselines(s *set) []baseline {
-	list := []baseline{
-		{"bm25, unicode61", "unicode61", asIs},
-		{"bm25, porter unicode61", "porter unicode61", asIs},
-	}
-	if s.hasHan() {
-		list = append(list, baseline{"bm25, pairs of characters", "unicode61", pairs})
-	}
-	return list
+	s.thin(share{1, o.every})
+	return s, nil
 }

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
+// whole are the options that measure all of the set in dir.
+func whole(dir string) options {
+	return options{data: filepath.Dir(dir), set: filepath.Base(dir), conversation: "all", every: 1}
+}
+
 // The whole path over a made-up set: rows through REST, questions, report.
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	dir := writeSet(t, tinyCorpus, tinyQueries)
-	if err := run(t.Context(), &out, options{dir: dir, conversation: "all"}); err != nil {
+	if err := run(t.Context(), &out, whole(writeSet(t, tinyCorpus, tinyQueries))); err != nil {
 		t.Fatal(err)
 	}
 	report := strings.Join(strings.Fields(out.String()), " ")
@@ -30,25 +36,66 @@ func TestRun(t *testing.T) {
 
 func TestRunOneConversation(t *testing.T) {
 	var out strings.Builder
-	dir := writeSet(t, tinyCorpus, tinyQueries)
-	if err := run(t.Context(), &out, options{dir: dir, conversation: "b", markdown: true}); err != nil {
+	opts := whole(writeSet(t, tinyCorpus, tinyQueries))
+	opts.conversation, opts.markdown = "b", true
+	if err := run(t.Context(), &out, opts); err != nil {
 		t.Fatal(err)
 	}
 	if want := "| all | 1 | memd | 1.000 |"; !strings.Contains(out.String(), want) {
 		t.Errorf("the report lacks %q:\n%s", want, out.String())
 	}
-	if err := run(t.Context(), &out, options{dir: dir, conversation: "c"}); err == nil {
+	opts.conversation = "c"
+	if err := run(t.Context(), &out, opts); err == nil {
 		t.Error("a conversation that is not there was measured")
 	}
 }
 
+// Where no set is, there is nothing to fall under a floor.
 func TestRunWithoutData(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), &out, options{dir: t.TempDir(), conversation: "all"}); err != nil {
+	if err := run(t.Context(), &out, options{data: t.TempDir(), set: "all", conversation: "all", every: 1, floors: true}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "nothing was measured") {
-		t.Errorf("the report is %q", out.String())
+	if got := strings.Count(out.String(), "nothing was measured"); got != 4 {
+		t.Errorf("%d of 4 sets are said to be absent:\n%s", got, out.String())
+	}
+}
+
+// A static model is measured beside keywords alone.
+func TestRunStatic(t *testing.T) {
+	words := filepath.Join(t.TempDir(), "words.txt")
+	if err := os.WriteFile(words, []byte("kiln 1 0 0\nlunch 0 1 0\nsoup 0 1 0.5\ncost 0 0 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	opts := whole(writeSet(t, tinyCorpus, tinyQueries))
+	opts.model, opts.markdown, opts.floors = words, true, true
+	if err := run(t.Context(), &out, opts); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| all | 3 | memd | 1.000 |", "| all | 3 | memd, static | 1.000 |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestOptionsCheck(t *testing.T) {
+	good := options{set: "all", conversation: "all", every: 1, floors: true, quick: true}
+	if err := good.check(); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*options){
+		"-every 0":                 func(o *options) { o.every = 0 },
+		"-conversation alone":      func(o *options) { o.conversation = "a" },
+		"floors of a conversation": func(o *options) { o.set, o.conversation = "x", "a" },
+		"floors of every second":   func(o *options) { o.every = 2 },
+	} {
+		opts := good
+		spoil(&opts)
+		if opts.check() == nil {
+			t.Errorf("%s passes", name)
+		}
 	}
 }
 

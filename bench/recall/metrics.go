@@ -57,6 +57,23 @@ type scores struct {
 	ndcg10                     float64
 }
 
+// metric is one of the measures by its name.
+type metric struct {
+	name string
+	of   func(scores) float64
+}
+
+// metrics are all measures, in the order of a report's columns.
+func metrics() []metric {
+	return []metric{
+		{"recall@1", func(s scores) float64 { return s.recall1 }},
+		{"recall@5", func(s scores) float64 { return s.recall5 }},
+		{"recall@10", func(s scores) float64 { return s.recall10 }},
+		{"MRR@10", func(s scores) float64 { return s.mrr }},
+		{"nDCG@10", func(s scores) float64 { return s.ndcg10 }},
+	}
+}
+
 func measure(ranked, relevant []string) scores {
 	return scores{
 		recall1:  recallAt(1, ranked, relevant),

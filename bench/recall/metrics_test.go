@@ -27,18 +27,9 @@ func TestMeasures(t *testing.T) {
 			scores{0.25, 0.25, 0.25, 1, 1 / (1 + second + 0.5 + 1/math.Log2(5))}},
 	} {
 		got := measure(c.ranked, c.relevant)
-		for _, part := range []struct {
-			name      string
-			got, want float64
-		}{
-			{"recall@1", got.recall1, c.want.recall1},
-			{"recall@5", got.recall5, c.want.recall5},
-			{"recall@10", got.recall10, c.want.recall10},
-			{"MRR", got.mrr, c.want.mrr},
-			{"nDCG@10", got.ndcg10, c.want.ndcg10},
-		} {
-			if !near(part.got, part.want) {
-				t.Errorf("%s: %s = %v, want %v", c.name, part.name, part.got, part.want)
+		for _, m := range metrics() {
+			if !near(m.of(got), m.of(c.want)) {
+				t.Errorf("%s: %s = %v, want %v", c.name, m.name, m.of(got), m.of(c.want))
 			}
 		}
 	}

@@ -24,6 +24,8 @@ type report struct {
 	refused int // rows that memd would not take; they count as not found
 	loaded  time.Duration
 	systems []system
+
+	superseded *superseded // nil: the set has no superseded facts
 }
 
 // system is one searcher's scores, one for each question that has an answer.
@@ -75,7 +77,10 @@ func (r *report) write(w io.Writer, markdown bool) error {
 	}
 	fmt.Fprint(w, ".\n\n")
 
-	lines := [][]string{{"questions", "n", "system", "recall@1", "recall@5", "recall@10", "MRR@10", "nDCG@10"}}
+	lines := [][]string{{"questions", "n", "system"}}
+	for _, m := range metrics() {
+		lines[0] = append(lines[0], m.name)
+	}
 	lines = append(lines, r.section("all", questions, func(question) bool { return true })...)
 	byCategory := func(q question) string { return q.Category }
 	byGroup := func(q question) string { return q.Group }
@@ -88,7 +93,24 @@ func (r *report) write(w io.Writer, markdown bool) error {
 			lines = append(lines, r.section(name, questions, func(q question) bool { return key(q) == name })...)
 		}
 	}
-	return table(w, lines, markdown)
+	if err := table(w, lines, markdown); err != nil {
+		return err
+	}
+	if r.superseded != nil {
+		fmt.Fprintf(w, "\n%s\n", r.superseded)
+	}
+	return nil
+}
+
+// of returns the means of a system over all questions, and whether it was
+// asked.
+func (r *report) of(name string) (scores, bool) {
+	for _, s := range r.systems {
+		if s.name == name {
+			return mean(s.scores), true
+		}
+	}
+	return scores{}, false
 }
 
 func comma(i int) string {
@@ -108,10 +130,9 @@ func (r *report) section(title string, questions []question, in func(question) b
 				part = append(part, s.scores[i])
 			}
 		}
-		m := mean(part)
 		line := []string{title, fmt.Sprint(len(part)), s.name}
-		for _, value := range []float64{m.recall1, m.recall5, m.recall10, m.mrr, m.ndcg10} {
-			line = append(line, fmt.Sprintf("%.3f", value))
+		for _, m := range metrics() {
+			line = append(line, fmt.Sprintf("%.3f", m.of(mean(part))))
 		}
 		lines = append(lines, line)
 	}
