@@ -9,13 +9,15 @@
 // succeeds.
 //
 // With -floors it fails when a figure is under its floor; -quick measures a
-// share of each set in less than a minute.
+// share of each set in less than a minute. With -loo it tunes the constants of
+// the order on all conversations but one and reports on that one, for each.
 //
 //	go run ./bench/recall
 //	go run ./bench/recall -quick -floors
 //	go run ./bench/recall -set memdaily_zh -markdown
 //	go run ./bench/recall -set locomo -conversation conv-26
 //	go run ./bench/recall -static words.txt -words 40000
+//	go run ./bench/recall -loo
 package main
 
 import (
@@ -42,9 +44,15 @@ func main() {
 	flag.BoolVar(&opts.quick, "quick", false, "measure with a share of each set")
 	flag.IntVar(&opts.every, "every", 1, "ask the first and each so many-th question only")
 	flag.BoolVar(&opts.floors, "floors", false, "fail when a figure is under its floor")
+	flag.BoolVar(&opts.figures, "figures", false, "print memd's recall@10 of each conversation as JSON and nothing else")
+	loo := flag.Bool("loo", false, "leave one conversation out: tune on the others and report on it, for each")
 	flag.Parse()
 	err := opts.check()
-	if err == nil {
+	switch {
+	case err != nil:
+	case *loo:
+		err = runLeaveOneOut(context.Background(), os.Stdout, opts.data)
+	default:
 		err = run(context.Background(), os.Stdout, opts)
 	}
 	if err != nil {
@@ -61,6 +69,7 @@ type options struct {
 	every        int // questions, of which one is asked
 	markdown     bool
 	floors       bool
+	figures      bool
 	model        string // of the static embedder, "" for none
 	words        int
 }
@@ -125,13 +134,12 @@ func run(ctx context.Context, w io.Writer, opts options) error {
 			return err
 		}
 		r := &report{title: name, set: s}
-		if err := r.measure(ctx, dir, table); err != nil {
+		if err := r.measure(ctx, dir, table, !opts.figures); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := r.write(w, opts.markdown); err != nil {
+		if err := opts.write(w, r); err != nil {
 			return err
 		}
-		fmt.Fprintln(w)
 		if opts.floors {
 			low = append(low, check(r, floors(), opts.quick))
 		}
@@ -153,4 +161,16 @@ func (o options) read(name string) (*set, error) {
 	}
 	s.thin(share{1, o.every})
 	return s, nil
+}
+
+// write writes a report in the form asked for.
+func (o options) write(w io.Writer, r *report) error {
+	if o.figures {
+		return r.writeFigures(w)
+	}
+	if err := r.write(w, o.markdown); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
 }

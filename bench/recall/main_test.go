@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +60,23 @@ func TestRunWithoutData(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), "nothing was measured"); got != 4 {
 		t.Errorf("%d of 4 sets are said to be absent:\n%s", got, out.String())
+	}
+}
+
+// What -loo reads from its variants.
+func TestRunFigures(t *testing.T) {
+	var out strings.Builder
+	opts := whole(writeSet(t, tinyCorpus, tinyQueries))
+	opts.figures = true
+	if err := run(t.Context(), &out, opts); err != nil {
+		t.Fatal(err)
+	}
+	var got figures
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := (figures{"a": {2, 1}, "b": {1, 1}}); !maps.Equal(got, want) {
+		t.Errorf("figures = %v, want %v", got, want)
 	}
 }
 

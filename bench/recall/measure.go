@@ -25,9 +25,9 @@ type searcher interface {
 }
 
 // measure puts the set's questions to memd, with table as its embedder too
-// unless that is nil, and to the baselines. Stores are made in folders of their
-// own below dir.
-func (r *report) measure(ctx context.Context, dir string, table *static.Table) error {
+// unless that is nil, and, with beside, to the baselines. Stores are made in
+// folders of their own below dir.
+func (r *report) measure(ctx context.Context, dir string, table *static.Table, beside bool) error {
 	if err := r.measureDaemon(ctx, dir, keywordName, nil); err != nil {
 		return err
 	}
@@ -35,6 +35,9 @@ func (r *report) measure(ctx context.Context, dir string, table *static.Table) e
 		if err := r.measureDaemon(ctx, dir, staticName, table); err != nil {
 			return err
 		}
+	}
+	if !beside {
+		return nil
 	}
 	for _, b := range baselines(r.set) {
 		sub, err := os.MkdirTemp(dir, "fts-")
