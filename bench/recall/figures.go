@@ -39,3 +39,12 @@ func (f figures) mean(without string) float64 {
 	}
 	return sum / float64(max(n, 1))
 }
+
+// questions is how many were asked in all.
+func (f figures) questions() int {
+	n := 0
+	for _, c := range f {
+		n += c.Questions
+	}
+	return n
+}

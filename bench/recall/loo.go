@@ -12,6 +12,9 @@ import (
 	"slices"
 )
 
+// seen is the set that -loo tunes on, the one with long conversations.
+const seen = "locomo"
+
 // How many questions stand for one that is asked, to keep a run of -loo short.
 const (
 	tuneEvery   = 2 // of the conversations tuned on
@@ -82,7 +85,6 @@ func runLeaveOneOut(ctx context.Context, w io.Writer, data string) error {
 // tune tries the settings on LoCoMo, reports on each conversation with the
 // best of the others, and then on the other sets with the best of all.
 func tune(ctx context.Context, w io.Writer, t tuner, settings []setting) error {
-	const seen = "locomo"
 	var trials []trial
 	for _, s := range append([]setting{{}}, settings...) {
 		f, err := t.measure(ctx, s, seen, tuneEvery)
@@ -99,8 +101,17 @@ func tune(ctx context.Context, w io.Writer, t tuner, settings []setting) error {
 	if err := writeLeft(w, trials); err != nil {
 		return err
 	}
-	chosen := best(trials, "").setting
-	fmt.Fprintf(w, "\nBest over all conversations: %s. On the sets that nothing was tuned on, every %dth question, recall@10:\n\n", chosen, unseenEvery)
+	return unseen(ctx, w, t, best(trials, "").setting)
+}
+
+// unseen compares the setting chosen on LoCoMo with the one in force on the
+// other sets, where it is another one.
+func unseen(ctx context.Context, w io.Writer, t tuner, chosen setting) error {
+	fmt.Fprintf(w, "\nBest over all conversations: %s.\n", chosen)
+	if chosen == (setting{}) {
+		return nil
+	}
+	fmt.Fprintf(w, "On the sets that nothing was tuned on, one question of %d, recall@10:\n\n", unseenEvery)
 	lines := [][]string{{"set", "n", "tuned", "in force"}}
 	for _, set := range (options{set: "all"}).sets() {
 		if set == seen {
@@ -117,27 +128,21 @@ func tune(ctx context.Context, w io.Writer, t tuner, settings []setting) error {
 		if err != nil {
 			return err
 		}
-		n := 0
-		for _, f := range plain {
-			n += f.Questions
-		}
-		lines = append(lines, []string{set, fmt.Sprint(n), fmt.Sprintf("%.4f", tuned.mean("")), fmt.Sprintf("%.4f", plain.mean(""))})
+		lines = append(lines, []string{set, fmt.Sprint(plain.questions()), fmt.Sprintf("%.4f", tuned.mean("")), fmt.Sprintf("%.4f", plain.mean(""))})
 	}
 	return table(w, lines, true)
 }
 
 // writeLeft writes a line for each conversation left out, and their mean.
 func writeLeft(w io.Writer, trials []trial) error {
-	fmt.Fprintf(w, "\nEach conversation with the setting that is best on all others, every question of %d, recall@10:\n\n", tuneEvery)
+	fmt.Fprintf(w, "\nEach conversation with the setting that is best on all others, one question of %d, recall@10:\n\n", tuneEvery)
 	lines := [][]string{{"left out", "n", "best on the others", "tuned", "in force"}}
 	tuned, plain := figures{}, figures{}
-	total := 0
 	for _, l := range leaveOneOut(trials) {
 		tuned[l.conversation], plain[l.conversation] = figure{l.questions, l.tuned}, figure{l.questions, l.plain}
-		total += l.questions
 		lines = append(lines, []string{l.conversation, fmt.Sprint(l.questions), l.chosen.String(), fmt.Sprintf("%.4f", l.tuned), fmt.Sprintf("%.4f", l.plain)})
 	}
-	lines = append(lines, []string{"mean", fmt.Sprint(total), "", fmt.Sprintf("%.4f", tuned.mean("")), fmt.Sprintf("%.4f", plain.mean(""))})
+	lines = append(lines, []string{"mean", fmt.Sprint(tuned.questions()), "", fmt.Sprintf("%.4f", tuned.mean("")), fmt.Sprintf("%.4f", plain.mean(""))})
 	return table(w, lines, true)
 }
 

@@ -75,6 +75,17 @@ func TestTune(t *testing.T) {
 	}
 }
 
+// A setting that is no other needs no look at the other sets.
+func TestUnseenInForce(t *testing.T) {
+	var out strings.Builder
+	if err := unseen(t.Context(), &out, fixed{}, setting{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(out.String()); got != "Best over all conversations: in force." {
+		t.Errorf("the report is %q", got)
+	}
+}
+
 func TestTuneWithoutData(t *testing.T) {
 	v := &variants{data: t.TempDir()}
 	var out strings.Builder
