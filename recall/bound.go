@@ -2,9 +2,11 @@ package recall
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"memd"
 	"memd/store"
+	"memd/store/segment"
 )
 
 // bounds says how relevant a row can be at most, from what the index knows of
@@ -39,12 +41,7 @@ func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row in
 				}
 				b.held[row] = true
 			}
-			if text > 0 {
-				b.add(s, i, row, text)
-			}
-			if labels > 0 {
-				b.labels[row] += b.w.weight[i]
-			}
+			b.add(i, row, text, labels, s.Chars(row), s.Unspaced(row))
 		}
 	}
 	for row, held := range b.held[:s.Len()] {
@@ -59,7 +56,7 @@ func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row in
 		counts := s.Postings(b.w.terms[i].Text).Counts()
 		for _, row := range b.rows {
 			if text, _ := counts.In(row); text > 0 {
-				b.add(s, i, row, text)
+				b.add(i, row, text, 0, s.Chars(row), s.Unspaced(row))
 			}
 		}
 	}
@@ -68,12 +65,43 @@ func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row in
 	}
 }
 
-// add counts that the text of a row holds term i so often.
-func (b *bounds) add(s *store.Shard, i, row, times int) {
-	share := b.w.weight[i] * b.share(s, row, float64(times))
-	b.sums[0][row] += share
-	for _, c := range b.w.clausesOf[i] {
-		b.sums[1+c][row] += share
+// ofText is the bound of one row, made of its texts: to the last bit what of
+// makes of the row. ok is false where it holds no carrier.
+func (b *bounds) ofText(m *memd.Memory) (bound float64, ok bool) {
+	w := b.w
+	text, labels := make([]int, len(w.terms)), make([]int, len(w.terms))
+	for _, s := range []string{m.Summary, m.Why, m.HowToApply} {
+		w.counter.Count(s, text)
+	}
+	w.counter.Count(store.Labels(m), labels)
+	chars := utf8.RuneCountInString(m.Summary)
+	unspaced := store.Unspaced(m.Summary, chars)
+	b.reset(1)
+	b.rows = append(b.rows, 0)
+	for _, i := range w.carriers {
+		ok = ok || text[i]+labels[i] > 0
+		b.add(i, 0, segment.Counted(text[i]), labels[i], chars, unspaced)
+	}
+	for i, says := range w.says {
+		if !says {
+			b.add(i, 0, segment.Counted(text[i]), 0, chars, unspaced)
+		}
+	}
+	return b.bound(0), ok
+}
+
+// add counts that a row holds term i so often, in a summary of so many code
+// points.
+func (b *bounds) add(i, row, text, labels, chars int, unspaced bool) {
+	if text > 0 {
+		share := b.w.weight[i] * b.share(text, chars, unspaced)
+		b.sums[0][row] += share
+		for _, c := range b.w.clausesOf[i] {
+			b.sums[1+c][row] += share
+		}
+	}
+	if labels > 0 {
+		b.labels[row] += b.w.weight[i]
 	}
 }
 
@@ -97,14 +125,14 @@ func (b *bounds) reset(n int) {
 	}
 }
 
-// share is how much of a term's weight a row has that holds it tf times: as a
+// share is how much of a term's weight a row has that holds it so often: as a
 // whole, or mixed with a passage that holds it as often. Where sentences count,
 // another may be answered best by the passage than by the whole, so that no mix
 // of both is high enough.
-func (b *bounds) share(s *store.Shard, row int, tf float64) float64 {
-	chars := s.Chars(row)
+func (b *bounds) share(times, chars int, unspaced bool) float64 {
+	tf := float64(times)
 	whole := tf / (tf + b.w.norm(chars))
-	size := passageSize(s.Unspaced(row))
+	size := passageSize(unspaced)
 	if chars <= 2*size {
 		return whole
 	}

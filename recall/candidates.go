@@ -1,7 +1,9 @@
 package recall
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 
 	"memd"
@@ -20,14 +22,17 @@ type candidate struct {
 }
 
 // source yields the rows of a tier that hold a query's terms and pass scope and
-// filter, roughly the most relevant first, at most maxScored.
+// filter, the most promising first, at most maxScored.
 type source struct {
-	tier memd.Tier
-	rest []candidate        // that were not read, the most promising first
-	cut  float64            // more are left, whose bounds are no higher; 0: none
-	seen map[store.Loc]bool // those that were read, visible or not
-	read int                // rows that were, and are visible
-	want int                // rows of a page
+	tier   memd.Tier
+	bounds *bounds
+
+	rest  []candidate        // that were not read, by bound
+	cut   float64            // more are left in the indexes, whose bounds are no higher; 0: none
+	loose []candidate        // that SQLite's index gave, by what they can be at most
+	seen  map[store.Loc]bool // those that were read, visible or not
+	read  int                // rows that were, and are visible
+	want  int                // rows of a page
 
 	lends bool      // whether rows may lend each other relevance
 	most  float64   // what no row's relevance exceeds
@@ -36,85 +41,113 @@ type source struct {
 
 // newSource looks up where the rows of a tier are that hold any carrier.
 func (p *plan) newSource(v *store.View, w *weighed, t memd.Tier, want int) (*source, error) {
-	s := &source{tier: t, want: want, seen: map[store.Loc]bool{}}
-	if err := s.fill(v, p, w, keptFirst); err != nil {
-		return nil, err
+	s := &source{tier: t, bounds: &bounds{w: w}, want: want, seen: map[store.Loc]bool{}}
+	if p.vector.Of != nil {
+		s.bounds.vector = weightVector
 	}
-	if len(s.rest) > 0 {
-		s.most = s.rest[0].bound
-	}
-	return s, nil
+	err := s.fill(v, p, keptFirst)
+	s.most = s.next()
+	return s, err
 }
 
-// fill looks up the candidates that were not read: about the first of them, as
-// many as are to be kept.
-func (s *source) fill(v *store.View, p *plan, w *weighed, keep int) error {
-	best := &shortlist{keep: keep}
-	if len(w.carriers) == 0 {
+// fill looks up the candidates that were not read: of the indexes in memory about
+// the first of them, as many as are to be kept.
+func (s *source) fill(v *store.View, p *plan, keep int) error {
+	if len(s.bounds.w.carriers) == 0 {
 		return nil
 	}
-	b := &bounds{w: w}
-	if p.vector.Of != nil {
-		b.vector = weightVector
-	}
+	best := &shortlist{keep: keep}
 	rest, err := v.Shards(s.tier, func(shard *store.Shard) error {
 		s.lends = s.lends || lends(s.tier) && shard.Grouped()
-		b.of(shard, shard.Within(p.scope), func(row int, bound float64) {
-			if best.wants(bound) {
-				s.offer(best, candidate{shard.Loc(row), bound})
+		s.bounds.of(shard, shard.Within(p.scope), func(row int, bound float64) {
+			if best.wants(bound) && !s.seen[shard.Loc(row)] {
+				best.add(candidate{shard.Loc(row), bound})
 			}
 		})
 		return nil
 	})
-	if err == nil && len(rest) > 0 {
-		s.lends = lends(s.tier)
-		err = s.ask(v, w, b, rest, best)
-	}
 	s.rest, s.cut = best.sorted()
-	return err
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	s.lends = lends(s.tier)
+	return s.ask(v, rest)
 }
 
 // ask looks in SQLite's own index of some databases, which says that a row
 // holds a term and not how often.
-func (s *source) ask(v *store.View, w *weighed, b *bounds, in []int, best *shortlist) error {
+func (s *source) ask(v *store.View, in []int) error {
+	w := s.bounds.w
 	weight := map[store.Loc]float64{}
-	visited, missed := 0, 0.0
-	for _, i := range w.carriers { // rarest first, so that what the limit leaves out weighs least
-		if visited > maxVisited {
-			missed += w.weight[i]
-			continue
-		}
-		err := v.Postings(s.tier, in, w.terms[i].Match, func(l store.Loc) {
-			visited++
-			weight[l] += w.weight[i]
-		})
+	for _, i := range w.carriers {
+		err := v.Postings(s.tier, in, w.terms[i].Match, func(l store.Loc) { weight[l] += w.weight[i] })
 		if err != nil {
 			return err
 		}
 	}
+	s.loose = s.loose[:0]
 	for l, held := range weight {
-		if bound := b.loose(held + missed); best.wants(bound) {
-			s.offer(best, candidate{l, bound})
+		if !s.seen[l] {
+			s.loose = append(s.loose, candidate{l, s.bounds.loose(held)})
 		}
 	}
+	slices.SortFunc(s.loose, candidate.compare)
 	return nil
 }
 
-func (s *source) offer(best *shortlist, c candidate) {
-	if !s.seen[c.Loc] {
-		best.add(c)
+// compare puts the higher bound first.
+func (c candidate) compare(other candidate) int { return cmp.Compare(other.bound, c.bound) }
+
+// hidden is the highest bound of what is not in rest.
+func (s *source) hidden() float64 {
+	if len(s.loose) > 0 {
+		return max(s.cut, s.loose[0].bound)
 	}
+	return s.cut
 }
 
 // ended reports whether no row is left, or as many were read as are to be.
-func (s *source) ended() bool { return len(s.rest) == 0 && s.cut == 0 || s.read >= maxScored }
+func (s *source) ended() bool { return s.next() == 0 || s.read >= maxScored }
 
-// next is the most that the relevance of an unread row can be.
+// next is the most that the relevance of an unread row can be, 0 for none left.
 func (s *source) next() float64 {
 	if len(s.rest) == 0 {
-		return s.cut
+		return s.hidden()
 	}
-	return s.rest[0].bound
+	return max(s.rest[0].bound, s.hidden())
+}
+
+// uncover brings what is hidden into rest, until the first of it has the highest
+// bound of all. By their texts rows get the bounds that an index in memory gives
+// them, so that neither which has been made nor when shows in the order.
+func (s *source) uncover(v *store.View, p *plan) error {
+	for {
+		hidden := s.hidden()
+		switch {
+		case hidden == 0, len(s.rest) > 0 && s.rest[0].bound > hidden:
+			return nil
+		case hidden == s.cut:
+			if err := s.fill(v, p, math.MaxInt); err != nil {
+				return err
+			}
+			continue
+		}
+		n := min(looked, len(s.loose))
+		at := make([]store.Loc, n)
+		for i, c := range s.loose[:n] {
+			at[i] = c.Loc
+		}
+		s.loose = s.loose[n:]
+		err := v.Texts(s.tier, at, p.scope, func(l store.Loc, m *memd.Memory) {
+			if bound, ok := s.bounds.ofText(m); ok {
+				s.rest = append(s.rest, candidate{l, bound})
+			}
+		})
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(s.rest, candidate.compare)
+	}
 }
 
 // likely is how many of the next candidates a page may need, if most of them are
@@ -132,14 +165,13 @@ func (s *source) likely() int {
 // makes room. Rows of equal bounds are not parted: where more are left than may
 // be read, the newest are, by id, since neither the database nor the place in it
 // may tell.
-func (s *source) more(v *store.View, p *plan, w *weighed) ([]memd.Memory, error) {
-	if len(s.rest) == 0 {
-		if err := s.fill(v, p, w, math.MaxInt); err != nil {
-			return nil, err
-		}
+func (s *source) more(v *store.View, p *plan) ([]memd.Memory, error) {
+	if err := s.uncover(v, p); err != nil || len(s.rest) == 0 {
+		return nil, err
 	}
 	left := maxScored - s.read
-	n := min(s.likely(), left, len(s.rest))
+	hidden := s.hidden()
+	n := min(s.likely(), left, sort.Search(len(s.rest), func(i int) bool { return s.rest[i].bound <= hidden }))
 	first := n // of those with the bound of the last
 	for 0 < first && s.rest[first-1].bound == s.rest[n-1].bound {
 		first--

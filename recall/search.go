@@ -106,7 +106,7 @@ func (p *plan) find(v *store.View, r *ranking, want int) error {
 func (e *Engine) readFor(v *store.View, p *plan, r *ranking, of func() demand) error {
 	for _, s := range r.sources {
 		for !s.meets(of()) {
-			rows, err := s.more(v, p, r.terms)
+			rows, err := s.more(v, p)
 			if err != nil {
 				return err
 			}

@@ -1,9 +1,6 @@
 package recall
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // shortlist keeps the candidates with the highest bounds, about as many as
 // wanted: those that have one bound are kept or left out together.
@@ -51,7 +48,7 @@ func (l *shortlist) add(c candidate) {
 // sorted returns what was kept, the highest bound first, and the highest that
 // was left out, 0 for none.
 func (l *shortlist) sorted() (kept []candidate, cut float64) {
-	slices.SortFunc(l.heap, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
+	slices.SortFunc(l.heap, candidate.compare)
 	for n := len(l.heap); n > 0 && l.heap[n-1].bound <= l.cut; n = len(l.heap) {
 		l.heap = l.heap[:n-1]
 	}

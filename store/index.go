@@ -219,9 +219,7 @@ const selectIndexed = `SELECT {t}.rid, {t}.id, {t}.namespace, {t}.summary, {t}.w
 
 // add puts the row that rows stands at into the layer that takes rows.
 func (x *tierIndex) add(rows *sql.Rows, t memd.Tier) (rid int64, err error) {
-	m := memd.Memory{Tier: t}
-	err = rows.Scan(&rid, &m.ID, &m.Namespace, &m.Summary, nullText{&m.Why}, nullText{&m.HowToApply},
-		nullText{&m.MemoryKey}, list{&m.Tags}, (*string)(&m.Kind), nullText{&m.Source}, nullText{&m.Owner}, nullText{&m.SessionID})
+	rid, m, err := scanIndexed(rows, t)
 	if err != nil {
 		return rid, err
 	}
@@ -229,6 +227,14 @@ func (x *tierIndex) add(rows *sql.Rows, t memd.Tier) (rid int64, err error) {
 	x.layers[len(x.layers)-1].Index.(*segment.Growing).Add(segment.Row{RID: rid, Namespace: m.Namespace, Chars: chars,
 		Unspaced: Unspaced(m.Summary, chars), Grouped: m.SessionID != ""}, []string{m.Summary, m.Why, m.HowToApply}, Labels(&m))
 	return rid, nil
+}
+
+// scanIndexed reads a row of selectIndexed.
+func scanIndexed(rows *sql.Rows, t memd.Tier) (rid int64, m memd.Memory, err error) {
+	m.Tier = t
+	err = rows.Scan(&rid, &m.ID, &m.Namespace, &m.Summary, nullText{&m.Why}, nullText{&m.HowToApply},
+		nullText{&m.MemoryKey}, list{&m.Tags}, (*string)(&m.Kind), nullText{&m.Source}, nullText{&m.Owner}, nullText{&m.SessionID})
+	return rid, m, err
 }
 
 // drop has the rows of some rids count no more. Where the last one is among

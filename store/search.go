@@ -101,6 +101,21 @@ func (v *View) Postings(t memd.Tier, in []int, match string, yield func(Loc)) er
 	})
 }
 
+// Texts calls yield with what is indexed of the rows of tier t at locs, those of
+// the namespaces in scope, whether or not they are visible.
+func (v *View) Texts(t memd.Tier, locs []Loc, scope Scope, yield func(Loc, *memd.Memory)) error {
+	query := on(t, selectIndexed+` WHERE {t}.rid IN (SELECT value FROM json_each(?3)) AND `+inNamespace)
+	return v.eachWanted(locs, func(i int, c *conn, rids string) error {
+		return fail("read what is indexed", c.each(v.ctx, query, []any{jsonList(scope.Namespaces), scope.All, rids}, func(rows *sql.Rows) error {
+			rid, m, err := scanIndexed(rows, t)
+			if err == nil {
+				yield(Loc{Part: i, RID: rid}, &m)
+			}
+			return err
+		}))
+	})
+}
+
 // Load reads those of the rows of tier t at locs that are visible in scope and
 // pass the filter, in the order given and without raw_content.
 func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd.Memory, error) {

@@ -36,20 +36,12 @@ func (m *model) add(r Row, text []string, labels string) {
 		counts[string(term)] = p
 	})
 	for term, p := range counts {
-		m.postings[term] = append(m.postings[term], posting{len(m.rows), counted(p.text), min(p.labels, mostLabels)})
+		m.postings[term] = append(m.postings[term], posting{len(m.rows), Counted(p.text), min(p.labels, mostLabels)})
 	}
 	m.rows = append(m.rows, r)
 	if !slices.Contains(m.spaces, r.Namespace) {
 		m.spaces = append(m.spaces, r.Namespace)
 	}
-}
-
-// counted is how a count comes back.
-func counted(n int) int {
-	if n > mostCounted {
-		return maxCount
-	}
-	return n
 }
 
 func newModel() *model { return &model{postings: map[string][]posting{}} }

@@ -74,12 +74,17 @@ func (p *Postings) next() (row, text, labels int, ok bool) {
 	return row, text, labels, true
 }
 
+// Counted is how an index gives a count in the text of a row.
+func Counted(n int) int {
+	if n > mostCounted {
+		return maxCount
+	}
+	return n
+}
+
 // counts takes a byte of counts apart.
 func counts(b byte) (text, labels int) {
-	if text = int(b >> 2); text > mostCounted {
-		text = maxCount
-	}
-	return text, int(b & 3)
+	return Counted(int(b >> 2)), int(b & 3)
 }
 
 // countsByte is the reverse.

@@ -55,7 +55,7 @@ func TestAgreesWithCounter(t *testing.T) {
 		counter.Count(r.labels, labels)
 		for j := range query {
 			if text[j]+labels[j] > 0 {
-				want[j] = append(want[j], posting{i, counted(text[j]), min(labels[j], mostLabels)})
+				want[j] = append(want[j], posting{i, Counted(text[j]), min(labels[j], mostLabels)})
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func TestPostingForms(t *testing.T) {
 					continue
 				}
 				data = appendPosting(data, gap, text, labels)
-				want = append(want, posting{next + gap, counted(text), min(labels, mostLabels)})
+				want = append(want, posting{next + gap, Counted(text), min(labels, mostLabels)})
 				next += gap + 1
 			}
 		}
