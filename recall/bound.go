@@ -15,11 +15,11 @@ import (
 // order until no other can come in between.
 type bounds struct {
 	w      *weighed
-	vector float64     // the most that a vector counts
-	sums   [][]float64 // by the whole query and each sentence, by row: weight of the terms held
-	labels []float64   // by row: weight of the terms held as labels
-	held   []bool      // by row: whether it holds a carrier
-	rows   []int       // those that do
+	vector float64   // the most that a vector counts
+	sums   []float64 // by row: weight of the terms held in the text, as far as they count
+	labels []float64 // by row: weight of the terms held as labels
+	held   []bool    // by row: whether it holds a carrier
+	rows   []int     // those that do
 }
 
 // slack covers that floats are summed in another order than in score.
@@ -94,11 +94,7 @@ func (b *bounds) ofText(m *memd.Memory) (bound float64, ok bool) {
 // points.
 func (b *bounds) add(i, row, text, labels, chars int, unspaced bool) {
 	if text > 0 {
-		share := b.w.weight[i] * b.share(text, chars, unspaced)
-		b.sums[0][row] += share
-		for _, c := range b.w.clausesOf[i] {
-			b.sums[1+c][row] += share
-		}
+		b.sums[row] += b.w.weight[i] * b.share(text, chars, unspaced)
 	}
 	if labels > 0 {
 		b.labels[row] += b.w.weight[i]
@@ -108,27 +104,16 @@ func (b *bounds) add(i, row, text, labels, chars int, unspaced bool) {
 // reset makes room for n rows and forgets those before.
 func (b *bounds) reset(n int) {
 	for _, row := range b.rows {
-		b.held[row], b.labels[row] = false, 0
-		for _, sum := range b.sums {
-			sum[row] = 0
-		}
+		b.held[row], b.labels[row], b.sums[row] = false, 0, 0
 	}
 	b.rows = b.rows[:0]
-	if b.sums == nil {
-		b.sums = make([][]float64, 1+len(b.w.clauses))
-	}
 	if len(b.held) < n {
-		b.held, b.labels = make([]bool, n), make([]float64, n)
-		for i := range b.sums {
-			b.sums[i] = make([]float64, n)
-		}
+		b.held, b.labels, b.sums = make([]bool, n), make([]float64, n), make([]float64, n)
 	}
 }
 
 // share is how much of a term's weight a row has that holds it so often: as a
-// whole, or mixed with a passage that holds it as often. Where sentences count,
-// another may be answered best by the passage than by the whole, so that no mix
-// of both is high enough.
+// whole, or mixed with a passage that holds it as often.
 func (b *bounds) share(times, chars int, unspaced bool) float64 {
 	tf := float64(times)
 	whole := tf / (tf + b.w.norm(chars))
@@ -137,36 +122,20 @@ func (b *bounds) share(times, chars int, unspaced bool) float64 {
 		return whole
 	}
 	passage := tf / (tf + b.w.norm(size/2)) // the last passage may be so short
-	if len(b.w.clauses) > 0 {
-		return passage
-	}
 	return (1-passageWeighs)*whole + passageWeighs*passage
 }
 
 // bound is the most that keyword, metadata and vector can come to.
 func (b *bounds) bound(row int) float64 {
-	w := b.w
-	mass := w.mass + w.stopMass
-	keyword := b.sums[0][row] / mass
-	if len(w.clauses) > 0 {
-		best := 0.0
-		for c := range w.clauses {
-			best = math.Max(best, b.sums[1+c][row]/math.Max(w.clauseMass[c], clauseLeast*mass))
-		}
-		keyword = (1-clauseWeighs)*keyword + clauseWeighs*best
-	}
-	return relevance(keyword, b.labels[row]/mass, b.vector)
+	mass := b.w.mass + b.w.stopMass
+	return relevance(b.sums[row]/mass, b.labels[row]/mass, b.vector)
 }
 
 // loose is the bound of a row of which no more is known than the weight of the
 // terms that it holds.
 func (b *bounds) loose(weight float64) float64 {
 	mass := b.w.mass + b.w.stopMass
-	keyword := (weight + b.w.stopMass) / mass
-	if len(b.w.clauses) > 0 {
-		keyword = (1-clauseWeighs)*keyword + clauseWeighs*keyword/clauseLeast
-	}
-	return relevance(keyword, weight/mass, b.vector)
+	return relevance((weight+b.w.stopMass)/mass, weight/mass, b.vector)
 }
 
 // relevance is the most that a row's own relevance can be.

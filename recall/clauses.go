@@ -11,8 +11,8 @@ import (
 )
 
 // termsOf are the terms of a query. Characters of longer runs are among them
-// only where it is a sentence, stop words and all: a short one names a word, and rows that hold its
-// characters scattered are not about it.
+// only where it is a sentence, stop words and all: a short one names a word, and
+// rows that hold its characters scattered are not about it.
 func termsOf(query string) []terms.Term {
 	all := terms.Query(query, maxTerms)
 	chars := 0

@@ -23,6 +23,8 @@ type position struct {
 	Corpus    *corpus      `json:"c"`           // what terms were weighed against
 	Vector    *vectorQuery `json:"v"`           // what rows were compared with
 	Chosen    *choice      `json:"x,omitempty"` // what the selector made of the query, if it was asked
+	Leads     [][]float64  `json:"l"`           // how well the first rows answered each sentence
+	Lifts     []lift       `json:"g"`           // what the nearest rows gained
 }
 
 // before reports whether s stands behind the position.
@@ -82,7 +84,7 @@ func (p *plan) box() cipher.AEAD {
 func (p *plan) cursorAfter(last *scored) string {
 	body, err := json.Marshal(position{
 		Score: math.Float64bits(last.score), UpdatedAt: last.memory.UpdatedAt, ID: last.memory.ID,
-		Hour: p.hour, Corpus: p.corpus, Vector: p.vector, Chosen: p.chosen,
+		Hour: p.hour, Corpus: p.corpus, Vector: p.vector, Chosen: p.chosen, Leads: p.leads, Lifts: p.lifts,
 	})
 	if err != nil { // numbers and strings always marshal
 		panic(err)
@@ -102,9 +104,10 @@ func (p *plan) continueFrom(cursor string) error {
 	}
 	body, ok := p.open(sealed)
 	var at position
-	if !ok || json.Unmarshal(body, &at) != nil || at.Corpus == nil || at.Vector == nil || !at.Corpus.fits(len(p.terms)) {
+	if !ok || json.Unmarshal(body, &at) != nil || at.Corpus == nil || at.Vector == nil || !at.Corpus.fits(len(p.terms)) || len(at.Leads) != len(p.clauses) {
 		return foreign
 	}
-	p.after, p.hour, p.corpus, p.vector, p.chosen = &at, at.Hour, at.Corpus, at.Vector, at.Chosen
+	p.after, p.hour, p.corpus, p.vector = &at, at.Hour, at.Corpus, at.Vector
+	p.chosen, p.leads, p.lifts = at.Chosen, at.Leads, at.Lifts
 	return nil
 }

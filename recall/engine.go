@@ -111,6 +111,8 @@ type plan struct {
 	after  *position    // where the page before ended, nil at the start
 	vector *vectorQuery // nil: not asked for yet
 	chosen *choice      // nil: nobody was asked
+	leads  [][]float64  // of each sentence of several, how well the first rows answer it; nil: not known yet
+	lifts  []lift       // what the nearest rows gained; nil: not known yet
 }
 
 // plan checks a query and resolves its defaults.

@@ -104,20 +104,6 @@ func TestNeighboursAcrossDatabases(t *testing.T) {
 	}
 }
 
-// A row that answers one sentence of a query stands before one that holds as
-// much of both together.
-func TestBestSentenceCounts(t *testing.T) {
-	h := newHouse(t)
-	put := h.put(
-		short("kumquat, orchard, ferry and island were mentioned together"),
-		short("the kumquat orchard blooms in April"),
-	)
-	answer := h.ask("When does the kumquat orchard bloom? And when does the ferry to the island leave?")
-	if got := ids(answer.Results); got[0] != put[1] {
-		t.Errorf("order %v, want %s first", got, put[1])
-	}
-}
-
 // A long row counts by the passage that answers, not by its length.
 func TestBestPassageCounts(t *testing.T) {
 	h := newHouse(t)

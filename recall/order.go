@@ -22,10 +22,12 @@ const (
 	bandNeighbour = 0  // matches nothing itself: below every own match
 	staleSinks    = -3 // a stale row sinks below the fresh ones of its band
 
-	weightKeyword = 1.0 // a query term in summary, why or how_to_apply
-	weightLabels  = 0.3 // a query term in key, tags, kind, source or owner
-	weightVector  = 0.1 // the likeness of the vectors, for what the text leaves open
-	tiltMax       = 0.2 // what importance, recency, access and source add together
+	weightKeyword = 1.0  // a query term in summary, why or how_to_apply
+	weightLabels  = 0.3  // a query term in key, tags, kind, source or owner
+	weightVector  = 0.02 // the likeness of the vectors, for what the text leaves open
+	liftFrom      = 0.7  // share of the best row's relevance from which on the nearest vector is lifted
+	liftTo        = 3    // the place of its band to which it is
+	tiltMax       = 0.2  // what importance, recency, access and source add together
 
 	// How the tilt is shared; the parts sum to 1.
 	tiltImportance = 0.4
@@ -41,14 +43,16 @@ const (
 	// bigrams say more; stopWeighs that of a stop word, which also finds no row
 	// by itself and is taken to stand in every second row.
 	charWeighs = 0.5
-	charsFrom  = 8 // characters of a query from which on they count at all
+	charsFrom  = 8 // characters of a query, stop words among them, from which on they count at all
 	stopWeighs = 0.2
 
-	// clauseWeighs is how far a query of several sentences counts by the one
-	// that a row answers best; clauseLeast is the share of the query's weight
-	// that a sentence counts for at least, so that an aside decides nothing.
-	clauseWeighs = 0.5
-	clauseLeast  = 0.25
+	// placeWeighs is how far a row counts, where a query has several sentences,
+	// by its place among the places rows that answer one of them best.
+	// clauseLeast is the share of the query's weight from which on a sentence
+	// counts fully, so that an aside decides nothing.
+	placeWeighs = 0.5
+	places      = 8
+	clauseLeast = 0.2
 
 	// passageWeighs is how far a long row counts by its best passage of
 	// passageChars code points, a third of them in scripts without spaces:
@@ -85,7 +89,7 @@ const (
 
 // Bounds of the work that one query may cause.
 const (
-	maxTerms    = 128     // distinct terms of a query
+	maxTerms    = 256     // distinct terms of a query; a Chinese one has two a character
 	leastRead   = 16      // candidates of a tier that are read at a time, at least
 	mostRead    = 256     // and at most
 	keptFirst   = 1024    // candidates of a tier that are kept at first; the rest is looked up again if need be

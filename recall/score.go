@@ -16,8 +16,10 @@ type scored struct {
 	memory  memd.Memory
 	parts   memd.Breakdown
 	score   float64
-	own     float64 // relevance by its own terms, without the tilt
-	over    bool    // over the match floor
+	own     float64 // relevance by its own terms, without place and tilt
+	cosine  float64
+	answers []float64 // how much of each sentence of a query of several it answers
+	over    bool      // over the match floor
 	matched []memd.Match
 }
 
@@ -56,32 +58,41 @@ func (w *weighed) score(m *memd.Memory, cosine float64, b configs.Budgets, hour 
 		return nil, false
 	}
 	mass := w.massFor(m.Tier)
-	s = &scored{memory: *m, over: near || rare || held >= floorMass*mass}
+	s = &scored{memory: *m, cosine: cosine, over: near || rare || held >= floorMass*mass}
 	tiers.Present(&s.memory, b, hour)
 	s.parts = memd.Breakdown{Authority: band(m.Tier, s.over)}
 	if inText {
 		s.parts.Keyword = weightKeyword * w.keyword(m, text, mass+w.stopMass)
+		s.answers = w.sentences(text, utf8.RuneCountInString(m.Summary), mass+w.stopMass)
 		s.matched = append(s.matched, memd.MatchKeyword)
 	}
 	if metadata > 0 {
 		s.parts.Metadata = weightLabels * metadata / (mass + w.stopMass)
 		s.matched = append(s.matched, memd.MatchMetadata)
 	}
-	s.parts.Vector = weightVector * likeness(cosine) * (1 - s.parts.Keyword)
 	if near {
 		s.matched = append(s.matched, memd.MatchVector)
 	}
 	if s.memory.Stale {
 		s.parts.Stale = staleSinks
 	}
-	s.own = s.parts.Keyword + s.parts.Metadata + s.parts.Vector
-	tilt := tiltMax * s.own
+	s.own = s.total(hour)
+	return s, true
+}
+
+// total fills in the parts that follow from keyword and metadata and sums all.
+// It returns the relevance, without the tilt.
+func (s *scored) total(hour memd.Time) (relevance float64) {
+	m := &s.memory
+	s.parts.Vector = weightVector * likeness(s.cosine) * (1 - s.parts.Keyword)
+	relevance = s.parts.Keyword + s.parts.Metadata + s.parts.Vector
+	tilt := tiltMax * relevance
 	s.parts.Importance = tilt * tiltImportance * float64(m.Importance-1) / 9
 	s.parts.Recency = tilt * tiltRecency * recency(m, hour)
 	s.parts.Access = tilt * tiltAccess * familiarity(m)
 	s.parts.Source = tilt * tiltSource * sourceQuality(m)
 	s.score = s.parts.Sum()
-	return s, true
+	return relevance
 }
 
 // keyword is how much of a query a row's text answers, from 0 to 1: as a
@@ -103,34 +114,21 @@ func (w *weighed) keyword(m *memd.Memory, tf []int, mass float64) float64 {
 
 // answers is how much of a query a text of so many code points answers: the
 // weight of the terms in it, by BM25's saturation and length, over that of all.
-// A query of several sentences counts in part by the one answered best.
 func (w *weighed) answers(tf []int, chars int, mass float64) float64 {
 	norm := w.norm(chars)
-	share := func(i int) float64 { return w.weight[i] * float64(tf[i]) / (float64(tf[i]) + norm) }
 	var sum float64
 	for i := range tf {
-		sum += share(i)
+		sum += w.weight[i] * saturated(tf[i], norm)
 	}
-	whole := sum / mass
-	if len(w.clauses) == 0 {
-		return whole
-	}
-	best := 0.0
-	for c, clause := range w.clauses {
-		var sum float64
-		for _, i := range clause {
-			sum += share(i)
-		}
-		best = max(best, sum/max(w.clauseMass[c], clauseLeast*mass))
-	}
-	return (1-clauseWeighs)*whole + clauseWeighs*best
+	return sum / mass
 }
 
-// norm is what a term's count saturates against, in a text of so many code
-// points.
+// norm is what a text of so many code points adds to a term's count.
 func (w *weighed) norm(chars int) float64 {
 	return saturation * (1 - lengthBias + lengthBias*float64(chars)/max(w.avgChars, 1))
 }
+
+func saturated(tf int, norm float64) float64 { return float64(tf) / (float64(tf) + norm) }
 
 // order sorts by score, then newest first, then id.
 func order(a, b *scored) int {

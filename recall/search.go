@@ -31,7 +31,7 @@ const everything = 1 << 30
 // first want of those behind the plan's position are sure to be the right ones;
 // what follows them may lack rows. It does not page.
 func (e *Engine) search(v *store.View, p *plan, want int) (*ranking, error) {
-	if p.chosen != nil { // what rises may stand anywhere
+	if p.chosen != nil || len(p.clauses) > 0 || p.vector.Of != nil { // what rises may stand anywhere
 		want = everything
 	}
 	r, err := e.searchWith(v, p, want)
@@ -62,6 +62,7 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 	if err := e.readFor(v, p, r, func() demand { return p.demandOf(r.found, want) }); err != nil {
 		return nil, err
 	}
+	r.stand(p)
 	for {
 		if err := e.arrange(v, p, r, want); err != nil {
 			return nil, err
@@ -141,6 +142,9 @@ func (e *Engine) arrange(v *store.View, p *plan, r *ranking, want int) error {
 	lenders, err := r.lend(v)
 	if err != nil {
 		return err
+	}
+	if p.vector.Of != nil { // once: everything was read
+		p.lift(r.found)
 	}
 	if err := r.settle(v, p, r.found); err != nil {
 		return err

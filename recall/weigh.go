@@ -75,7 +75,6 @@ type weighed struct {
 	noteMass   float64   // weight of all terms that say something: the corpus does not count notes
 	stopMass   float64   // weight of stop words beside others: relevance is a share of it too
 	clauses    [][]int   // places of the terms of each sentence, of a query of several
-	clausesOf  [][]int   // by term: the sentences with it
 	clauseMass []float64 // by sentence: weight of its terms that occur, what its answer is a share of
 	avgChars   float64   // code points of a summary
 	counter    *terms.Counter
@@ -88,7 +87,7 @@ func weigh(query []terms.Term, clauses [][]int, c *corpus) *weighed {
 	n := len(query)
 	w := &weighed{
 		terms: query, corpus: c, weight: make([]float64, n), rare: make([]bool, n),
-		clauses:  clauses,
+		clauses: clauses, clauseMass: make([]float64, len(clauses)),
 		avgChars: float64(c.Chars) / float64(max(c.Rows, 1)), counter: terms.NewCounter(query),
 	}
 	whole := false
@@ -124,11 +123,9 @@ func weigh(query []terms.Term, clauses [][]int, c *corpus) *weighed {
 
 // weighClauses adds up the weights of each sentence.
 func (w *weighed) weighClauses() {
-	w.clausesOf = make([][]int, len(w.terms))
 	w.clauseMass = make([]float64, len(w.clauses))
 	for c, clause := range w.clauses {
 		for _, i := range clause {
-			w.clausesOf[i] = append(w.clausesOf[i], c)
 			if !w.says[i] || w.corpus.DF[i] > 0 {
 				w.clauseMass[c] += w.weight[i]
 			}
