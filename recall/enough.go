@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"memd"
+	"memd/store"
 )
 
 // The rows of a tier are read by what their relevance can be at most, and no
@@ -22,47 +23,35 @@ func (s *source) borrowed() float64 {
 	return (lendNext + lendSession) * s.most
 }
 
-// demand is what an unread row must not reach, for a page to be right.
-type demand struct {
-	score float64 // of the last row of the page
-	text  float64 // relevance by text of a row of the page, the least, where twins matter
-}
-
-// demandOf is that of the first want of rows behind the plan's position; with
-// fewer it is all that there is.
-func (p *plan) demandOf(rows []*scored, want int) demand {
-	all := demand{score: math.Inf(-1), text: math.Inf(1)}
-	behind := make([]*scored, 0, len(rows))
+// pageOf are the first want of rows behind the plan's position, in order, and
+// whether there are as many.
+func (p *plan) pageOf(rows []*scored, want int) (page []*scored, full bool) {
 	for _, s := range rows {
 		if p.after == nil || p.after.before(s) {
-			behind = append(behind, s)
+			page = append(page, s)
 		}
 	}
-	if want > len(behind) {
-		return all
-	}
-	sortScored(behind)
-	d := demand{score: behind[want-1].score, text: math.Inf(1)}
-	// Over several namespaces the twin of a row, of the same content in one named
-	// earlier, takes its place, however it scores. By its text it is as relevant.
-	if len(p.scope.Namespaces) > 1 {
-		for _, s := range behind[:want] {
-			if s.memory.Tier != memd.Transient {
-				d.text = min(d.text, s.parts.Keyword)
-			}
-		}
-	}
-	return d
+	sortScored(page)
+	return page[:min(len(page), want)], len(page) >= want
 }
 
-// meets reports whether no unread row can reach d, nor change the score of a
-// row that does.
-func (s *source) meets(d demand) bool {
-	if s.ended() || d.score > highest(s.tier, s.most)+s.borrowed() {
+// demandOf is what an unread row must not score, for the first want of rows
+// behind the plan's position to be right: with fewer it is all that there is.
+func (p *plan) demandOf(rows []*scored, want int) float64 {
+	page, full := p.pageOf(rows, want)
+	if !full {
+		return math.Inf(-1)
+	}
+	return page[want-1].score
+}
+
+// meets reports whether no unread row can score demand, nor change the score of
+// a row that does.
+func (s *source) meets(demand float64) bool {
+	if s.ended() || demand > highest(s.tier, s.most)+s.borrowed() {
 		return true
 	}
-	next := s.next()
-	return d.score > highest(s.tier, next) && next < d.text && (!s.lends || s.lenders() >= maxLenders)
+	return demand > highest(s.tier, s.next()) && (!s.lends || s.lenders() >= maxLenders)
 }
 
 // lenders is how many rows were read that are more relevant than any unread.
@@ -77,11 +66,45 @@ func (s *source) lenders() (n int) {
 }
 
 // meets reports whether all sources do.
-func (r *ranking) meets(d demand) bool {
+func (r *ranking) meets(demand float64) bool {
 	for _, s := range r.sources {
-		if !s.meets(d) {
+		if !s.meets(demand) {
 			return false
 		}
 	}
 	return true
+}
+
+// addTwins adds the rows of a page's contents in the namespaces of the request,
+// and reports whether there are any that were not read. The one in a namespace
+// named earlier takes the place of a row, however it scores. What is read to the
+// end needs no look.
+func (e *Engine) addTwins(v *store.View, p *plan, r *ranking, want int) (more bool, err error) {
+	if len(p.scope.Namespaces) < 2 || want == everything {
+		return false, nil
+	}
+	hashes := map[memd.Tier][]string{}
+	page, _ := p.pageOf(r.rows, want)
+	for _, s := range page {
+		m := &s.memory
+		if m.ContentHash != "" && p.place(m) > 0 && !r.twinned[m.ContentHash] {
+			r.twinned[m.ContentHash] = true
+			hashes[m.Tier] = append(hashes[m.Tier], m.ContentHash)
+		}
+	}
+	for _, t := range searched {
+		if len(hashes[t]) == 0 {
+			continue
+		}
+		rows, err := v.Twins(t, hashes[t], p.scope, p.filter)
+		if err != nil {
+			return false, err
+		}
+		added, err := e.score(v, p, r, rows)
+		if err != nil {
+			return false, err
+		}
+		more = more || len(added) > 0
+	}
+	return more, nil
 }

@@ -23,6 +23,10 @@ type scored struct {
 	matched []memd.Match
 }
 
+// matches reports whether a row is there for what it holds, and not for its
+// neighbours alone.
+func (s *scored) matches() bool { return s.own > 0 }
+
 // score weighs one row, whose vector has that cosine with the query's, 0 for
 // none. ok is false when it is not near and holds none of the query's terms, or
 // stop words alone beside others.

@@ -20,7 +20,8 @@ type ranking struct {
 
 	sources []*source
 	found   []*scored               // all rows that were read
-	near    map[string]bool         // those that the vector leg found, by id
+	known   map[string]bool         // their ids
+	twinned map[string]bool         // contents of which all rows were looked for
 	beside  map[string]store.Beside // of those that lend, by id
 }
 
@@ -46,7 +47,7 @@ func (e *Engine) search(v *store.View, p *plan, want int) (*ranking, error) {
 }
 
 func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) {
-	r := &ranking{notesOut: map[string]int{}, beside: map[string]store.Beside{}}
+	r := &ranking{notesOut: map[string]int{}, beside: map[string]store.Beside{}, known: map[string]bool{}, twinned: map[string]bool{}}
 	if err := p.find(v, r, want); err != nil { // the session's notes can still answer
 		r.failed, r.sources = err, nil
 		if err := e.legFailure(v, memd.MatchKeyword, err); err != nil {
@@ -59,7 +60,7 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 	if err := e.addNotes(v, p, r); err != nil {
 		return nil, err
 	}
-	if err := e.readFor(v, p, r, func() demand { return p.demandOf(r.found, want) }); err != nil {
+	if err := e.readFor(v, p, r, func() float64 { return p.demandOf(r.found, want) }); err != nil {
 		return nil, err
 	}
 	r.stand(p)
@@ -67,14 +68,20 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 		if err := e.arrange(v, p, r, want); err != nil {
 			return nil, err
 		}
-		d := p.demandOf(r.rows, want)
-		if r.meets(d) {
+		demand := p.demandOf(r.rows, want)
+		if !r.meets(demand) { // what was set aside left room
+			if err := e.readFor(v, p, r, func() float64 { return demand }); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		more, err := e.addTwins(v, p, r, want)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
 			r.raise(p.chosen)
 			return r, nil
-		}
-		// What was set aside left room.
-		if err := e.readFor(v, p, r, func() demand { return d }); err != nil {
-			return nil, err
 		}
 	}
 }
@@ -104,37 +111,42 @@ func (p *plan) find(v *store.View, r *ranking, want int) error {
 }
 
 // readFor reads rows until all sources meet the demand.
-func (e *Engine) readFor(v *store.View, p *plan, r *ranking, of func() demand) error {
+func (e *Engine) readFor(v *store.View, p *plan, r *ranking, demand func() float64) error {
 	for _, s := range r.sources {
-		for !s.meets(of()) {
+		for !s.meets(demand()) {
 			rows, err := s.more(v, p)
 			if err != nil {
 				return err
 			}
-			if err := e.score(v, p, r, s, rows); err != nil {
+			found, err := e.score(v, p, r, rows)
+			if err != nil {
 				return err
+			}
+			for _, one := range found {
+				s.own = append(s.own, one.own)
 			}
 		}
 	}
 	return nil
 }
 
-// score scores the rows that a source yielded.
-func (e *Engine) score(v *store.View, p *plan, r *ranking, s *source, rows []memd.Memory) error {
+// score scores rows, and adds those that match and were not known.
+func (e *Engine) score(v *store.View, p *plan, r *ranking, rows []memd.Memory) (added []*scored, err error) {
 	cosines, err := p.cosines(v, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range rows {
-		if r.near[rows[i].ID] {
+		if r.known[rows[i].ID] {
 			continue
 		}
+		r.known[rows[i].ID] = true
 		if one, ok := r.terms.score(&rows[i], cosines[rows[i].ID], e.store.Budgets(), p.hour); ok {
-			r.found = append(r.found, one)
-			s.own = append(s.own, one.own)
+			added = append(added, one)
 		}
 	}
-	return nil
+	r.found = append(r.found, added...)
+	return added, nil
 }
 
 // arrange orders what was found, as far as it was read.
@@ -149,7 +161,7 @@ func (e *Engine) arrange(v *store.View, p *plan, r *ranking, want int) error {
 	if err := r.settle(v, p, r.found); err != nil {
 		return err
 	}
-	if p.demandOf(r.rows, want).score >= leastMatch {
+	if p.demandOf(r.rows, want) >= leastMatch {
 		return nil
 	}
 	entered, err := e.enterAll(v, p, r, lenders)
@@ -217,7 +229,8 @@ func (p *plan) removes(m *memd.Memory) string {
 
 // settle orders what was found and leaves one row per key over the namespaces, that of the namespace
 // named first, and one per content: the one that stands highest, but within a
-// tier that of the namespace named first. A row edited by hand has no hash
+// tier that of the namespace named first. One that matches nothing itself takes
+// the place of none that does. A row edited by hand has no hash
 // until groom has made it, and is nobody's duplicate.
 func (r *ranking) settle(v *store.View, p *plan, found []*scored) error {
 	found = slices.Clone(found)
@@ -237,7 +250,7 @@ func (r *ranking) settle(v *store.View, p *plan, found []*scored) error {
 		}
 		live = append(live, s)
 		other := stands[m.ContentHash]
-		if other == nil || other.memory.Tier == m.Tier && p.place(m) < p.place(&other.memory) {
+		if other == nil || other.memory.Tier == m.Tier && other.matches() == s.matches() && p.place(m) < p.place(&other.memory) {
 			stands[m.ContentHash] = s
 		}
 	}

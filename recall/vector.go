@@ -105,7 +105,6 @@ func (f *vectorFault) Error() string { return "vector leg: " + f.err.Error() }
 
 // addNear finds the rows that are a match by the query's vector.
 func (e *Engine) addNear(v *store.View, p *plan, r *ranking) error {
-	r.near = map[string]bool{}
 	q := p.vector.Of
 	if q == nil {
 		return nil
@@ -122,7 +121,7 @@ func (e *Engine) addNear(v *store.View, p *plan, r *ranking) error {
 			if n.Cosine < vectorFloor {
 				continue
 			}
-			r.near[n.ID] = true
+			r.known[n.ID] = true
 			if s, ok := r.terms.score(&n.Memory, n.Cosine, e.store.Budgets(), p.hour); ok {
 				r.found = append(r.found, s)
 			}

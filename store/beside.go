@@ -120,11 +120,22 @@ func (v *View) beside(t memd.Tier, part int, rows []memd.Memory, reach int, side
 
 // LoadIDs reads those of the rows of tier t with the given ids that are visible
 // in scope and pass the filter, in no order and without raw_content.
-func (v *View) LoadIDs(t memd.Tier, ids []string, scope Scope, filter Filter) (found []memd.Memory, err error) {
+func (v *View) LoadIDs(t memd.Tier, ids []string, scope Scope, filter Filter) ([]memd.Memory, error) {
+	return v.loadBy(t, `json_each(?7) w CROSS JOIN {t} ON {t}.id = w.value`, ids, scope, filter)
+}
+
+// Twins is LoadIDs for the rows of some contents, by content_hash.
+func (v *View) Twins(t memd.Tier, hashes []string, scope Scope, filter Filter) ([]memd.Memory, error) {
+	return v.loadBy(t, `json_each(?1) n CROSS JOIN json_each(?7) w CROSS JOIN {t} ON {t}.namespace = n.value
+ AND substr({t}.content_hash, 8, 16) = substr(w.value, 8, 16) AND {t}.content_hash = w.value`, hashes, scope, filter)
+}
+
+// loadBy reads the visible rows that pass the filter among those that from
+// makes of what is wanted.
+func (v *View) loadBy(t memd.Tier, from string, wanted []string, scope Scope, filter Filter) (found []memd.Memory, err error) {
 	err = v.each(func(i int, c *conn) error {
-		query := on(t, `SELECT `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.id = w.value
- WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
-		args := append(append(scope.args(), filter.args()...), jsonList(ids))
+		query := on(t, `SELECT `+foundColumns+` FROM `+from+` WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
+		args := append(append(scope.args(), filter.args()...), jsonList(wanted))
 		return fail("load rows", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
 			m, err := scanMemory(rows, t, false)
 			if err != nil {
