@@ -81,17 +81,21 @@ func TestPageIsThePrefixOfTheWholeOrder(t *testing.T) {
 	}
 }
 
-// The row of a content in the namespace named first takes the place of its
-// twins, however far below them it stands: here it is longer, by its white space.
+// The row of a content in the namespace named first puts its twins out, however
+// far below them it stands: here it is longer, by its white space.
 func TestTwinBeyondThePage(t *testing.T) {
 	h := newHouse(t)
-	twin := h.put(short("kumquat"+strings.Repeat(" ", 450)+"harvest", in("project/x")))[0]
-	h.put(short("kumquat harvest", importance(10)))
+	h.put(short("kumquat"+strings.Repeat(" ", 450)+"harvest", in("project/x")), short("kumquat harvest", importance(10)))
+	var crowd []memd.Memory
 	for i := range 300 {
-		h.put(short(fmt.Sprint("kumquat harvest ", i)))
+		crowd = append(crowd, short(fmt.Sprint("kumquat harvest ", i)))
+	}
+	first := h.put(crowd...)[0]
+	if err := h.store.Index(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	q := memd.Query{Query: "kumquat harvest", Namespaces: []string{"project/x", "default"}, Limit: ptr(1)}
-	wantIDs(t, h.recall(q).Results, twin)
+	wantIDs(t, h.recall(q).Results, first)
 }
 
 // A row that is there for its neighbours alone takes no match's place.
