@@ -155,20 +155,21 @@ func newCrowd(t testing.TB, seed uint64, sessions bool) *house {
 	return h
 }
 
-// reopened starts the store of a house anew.
-func (h *house) reopened(noIndex bool) *house {
-	h.t.Helper()
+// reopenedIn opens the store of a house anew until a test ends. The one that it
+// had before is closed.
+func (h *house) reopenedIn(t testing.TB, noIndex bool) *house {
+	t.Helper()
 	if err := h.store.Close(); err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	budgets := configs.DefaultBudgets()
 	budgets.ShortRows = 1 << 20
 	s, err := store.Open(context.Background(), store.Options{Dir: h.dir, Budgets: budgets, Now: h.clock.Now, NoIndex: noIndex})
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	h.t.Cleanup(func() { s.Close() })
-	return &house{t: h.t, dir: h.dir, clock: h.clock, store: s, tiers: tiers.New(s), engine: recall.New(s, nil)}
+	t.Cleanup(func() { s.Close() })
+	return &house{t: t, dir: h.dir, clock: h.clock, store: s, tiers: tiers.New(s), engine: recall.New(s, nil)}
 }
 
 // crowdQuestion makes a question of any kind.
