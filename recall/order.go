@@ -108,8 +108,9 @@ const (
 // next to nothing.
 func idf(n, df int) float64 { return math.Log(1 + float64(n+1)/float64(df+1)) }
 
-// likeness is what a cosine counts: nothing below zero.
-func likeness(cosine float64) float64 { return math.Max(0, cosine) }
+// likeness is what a cosine counts: nothing below zero, and no more than one
+// where rounding left it a little above.
+func likeness(cosine float64) float64 { return math.Min(1, math.Max(0, cosine)) }
 
 // band is the authority of a row.
 func band(t memd.Tier, overFloor bool) float64 {
