@@ -45,7 +45,11 @@ func (p *plan) newSource(v *store.View, w *weighed, t memd.Tier, want int) (*sou
 	if p.vector.Of != nil {
 		s.bounds.vector = weightVector
 	}
-	err := s.fill(v, p, keptFirst)
+	keep := keptFirst
+	if want == everything {
+		keep = math.MaxInt
+	}
+	err := s.fill(v, p, keep)
 	s.most = s.next()
 	return s, err
 }

@@ -27,11 +27,11 @@ func (e *Engine) Bounds(ctx context.Context, c memd.Caller, q memd.Query, cosine
 	}
 	return e.store.View(ctx, func(v *store.View) error {
 		r := &ranking{}
-		if err := p.find(v, r); err != nil {
+		if err := p.find(v, r, everything); err != nil {
 			return err
 		}
 		for _, s := range r.sources {
-			for _, candidate := range s.rest {
+			for _, candidate := range append(s.rest, s.loose...) {
 				rows, err := v.Load(s.tier, []store.Loc{candidate.Loc}, p.scope, p.filter)
 				if err != nil {
 					return err
