@@ -2,42 +2,34 @@ package recall_test
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"memd"
+	"memd/recall"
 	"memd/store/terms"
 )
 
 // FuzzRecall: any bytes are a query. Nothing in them is syntax, the only error
 // is the documented one on length, and what comes back holds a term of the
-// query.
+// query. The index in memory and SQLite's give the same answer.
 func FuzzRecall(f *testing.F) {
-	var many strings.Builder
-	for i := range 5000 {
-		fmt.Fprintf(&many, "term%d ", i)
-	}
 	for _, query := range []string{
 		"", " ", "don't", "pre-edit", "C++", "GB/s", "a:b", `"quoted" and 'quoted'`, `"`, `""`, "(", ")", "((a) OR", "NEAR", "NEAR(a b, 2)",
 		"AND", "OR NOT", "a AND NOT b", "*", "a*", "^", "^deploy", "-deploy", "+deploy", "{summary}: deploy", "summary:deploy", "deploy\x00watchdog",
 		"\xff\xfe", "caf\xc3", "é", "e\u0301", "🚀", "👨‍👩‍👧", "重", "简洁", "ｗａｔｃｈｄｏｇ", "%", "_", "\\", "';DROP TABLE short;--",
 		"why can we not deploy on Monday then?", "为什么周一不能部署?", strings.Repeat("a", 20000), strings.Repeat("重 ", 10000),
-		strings.Repeat("部署", 10000), many.String(), strings.Repeat("x", memd.MaxQueryChars+1),
+		strings.Repeat("部署", 10000), manyTerms(5000), strings.Repeat("x", memd.MaxQueryChars+1),
 	} {
 		f.Add([]byte(query))
 	}
-	h := newHouse(f)
-	h.put(
-		short("Don't pre-edit the C++ file; a:b at 3 GB/s 🚀"), short("修复watchdog误杀设备重启", tagged("重启", "café")),
-		short("NEAR AND OR NOT near and or not"), short("term17 term4711 (quoted) naïve"),
-		long("deploy/freeze", "No deploy on Mondays 周一禁止部署", because("payroll", "wait for Tuesday")),
-		short("e\u0301clair"), long("style", "回答要简洁", ofKind(memd.Preference)),
-	)
-	h.put(englishFiller(60)...)
-	if _, err := h.tiers.Note(context.Background(), root, "s1", memd.Note{Summary: "a note: deploy 🚀 * ^ (重)"}); err != nil {
+	h := fuzzHouse(f)
+	bare := fuzzHouse(f).reopenedIn(f, true)
+	if err := h.store.Index(f.Context()); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, query []byte) {
@@ -53,6 +45,9 @@ func FuzzRecall(f *testing.F) {
 		if len(answer.Degraded) > 0 {
 			t.Fatalf("%.80q degraded %v", query, answer.Degraded)
 		}
+		if got, want := unnamed(t, answer), unnamed(t, (&house{t: t, engine: bare.engine}).recall(q)); got != want {
+			t.Fatalf("%.80q: by the index in memory\n%s", query, difference(got, want))
+		}
 		asked := terms.Query(q.Query, 1<<20)
 		for _, hit := range answer.Results {
 			if !holdsAny(asked, hit.Memory) {
@@ -65,6 +60,105 @@ func FuzzRecall(f *testing.F) {
 		}
 		checkContext(t, memd.ContextRequest{}, out)
 	})
+}
+
+// manyTerms is a text of n distinct terms.
+func manyTerms(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(nthTerm(i) + " ")
+	}
+	return b.String()
+}
+
+// nthTerm is short, so that 5,000 are no longer than a query may be.
+func nthTerm(n int) string { return "t" + strconv.FormatInt(int64(n), 36) }
+
+// fuzzHouse is a house of two databases with rows that tempt a parser.
+func fuzzHouse(f *testing.F) *house {
+	f.Helper()
+	h := newHouse(f)
+	h.put(
+		short("Don't pre-edit the C++ file; a:b at 3 GB/s 🚀"), short("修复watchdog误杀设备重启", tagged("重启", "café")),
+		short("NEAR AND OR NOT near and or not"), short("term17 term4711 (quoted) naïve"),
+		long("deploy/freeze", "No deploy on Mondays 周一禁止部署", because("payroll", "wait for Tuesday")),
+		short("e\u0301clair"), long("style", "回答要简洁", ofKind(memd.Preference)),
+	)
+	if _, err := h.store.Rollover(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	h.put(englishFiller(60)...)
+	if _, err := h.tiers.Note(context.Background(), root, "s1", memd.Note{Summary: "a note: deploy 🚀 * ^ (重)"}); err != nil {
+		f.Fatal(err)
+	}
+	return h
+}
+
+// unnamed is an answer without what no two stores have in common: the ids of
+// notes, cursors and the time it took.
+func unnamed(t *testing.T, answer memd.Answer) string {
+	t.Helper()
+	answer.TookMS, answer.NextCursor = 0, ""
+	answer.Results = slices.Clone(answer.Results)
+	for i := range answer.Results {
+		if answer.Results[i].Tier == memd.Transient {
+			answer.Results[i].ID = ""
+		}
+	}
+	out, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// The work that a query causes is bounded, however long it is and however many
+// terms it has.
+func TestLongQueriesReadNoMore(t *testing.T) {
+	h := newCrowd(t, 51, false)
+	var crowd []memd.Memory
+	for i := range recall.MaxScored + 200 {
+		crowd = append(crowd, short(nthTerm(i)+" "+nthTerm(i+1)+" deploy"))
+	}
+	h.put(crowd...)
+	words := manyTerms(recall.MaxScored + 200)
+	queries := map[string]string{
+		"20,000 letters":       strings.Repeat("a", 20000),
+		"20,000 characters":    strings.Repeat("部署数据库迁移", 20000/7),
+		"one word repeated":    strings.Repeat("deploy ", 20000/7),
+		"5,000 terms":          manyTerms(5000),
+		"terms of every row":   words,
+		"sentences":            strings.Repeat("deploy cluster? ", 1000),
+		"the longest there is": strings.Repeat("deploy 部署 a.b/c_d ", memd.MaxQueryChars)[:memd.MaxQueryChars],
+	}
+	most := 0
+	for _, indexed := range []bool{false, true} {
+		if indexed {
+			if err := h.store.Index(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, query := range queries {
+			for _, limit := range []int{1, 100} {
+				read, asked, err := h.engine.Read(t.Context(), root, memd.Query{Query: query, Limit: &limit, IncludeArchive: true})
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if asked > recall.MaxTerms {
+					t.Errorf("%s: %d terms are looked for", name, asked)
+				}
+				for tier, n := range read {
+					most = max(most, n)
+					if n > recall.MaxScored {
+						t.Errorf("%s: %d %s rows are read", name, n, tier)
+					}
+				}
+			}
+		}
+	}
+	if most < recall.MaxScored {
+		t.Errorf("at most %d rows of a tier are read: the test shows little", most)
+	}
 }
 
 func holdsAny(asked []terms.Term, m memd.Memory) bool {
