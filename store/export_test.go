@@ -175,3 +175,25 @@ func (v *View) WithoutIndex() *View {
 	v.indexer = nil
 	return v
 }
+
+// StepIndex has the index of the active database look at what a View reads,
+// with between called once that View reads, and reports whether the index keeps
+// its place.
+func (s *Set) StepIndex(ctx context.Context, between func()) (kept bool, err error) {
+	p := s.active
+	x := p.index.Load()
+	from := x.heeds()
+	err = s.View(ctx, func(v *View) error {
+		return v.only(p, func(i int, c *conn) error {
+			e, err := v.extent(i, c)
+			if err != nil {
+				return err
+			}
+			between()
+			state, err := x.step(ctx, c, e, from)
+			kept = state != indexLost
+			return err
+		})
+	})
+	return kept, err
+}

@@ -191,16 +191,6 @@ func (x *index) step(ctx context.Context, c *conn, e *extent, from int64) (index
 	return indexBegun, nil
 }
 
-// only is each for one database; nothing if it has left or cannot be read.
-func (v *View) only(p *part, fn func(i int, c *conn) error) error {
-	return v.each(func(i int, c *conn) error {
-		if v.parts[i] != p {
-			return nil
-		}
-		return fn(i, c)
-	})
-}
-
 // overgrown reports whether so much moved that the index is better made anew.
 func (x *index) overgrown() bool {
 	x.mu.RLock()

@@ -92,7 +92,7 @@ func (v *View) open(i int) error {
 // then the historical ones, newest first. A historical one that turns out to
 // be damaged meanwhile is set aside.
 func (v *View) each(fn func(i int, c *conn) error) error {
-	for i, p := range v.parts {
+	for i := range v.parts {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
@@ -100,18 +100,38 @@ func (v *View) each(fn func(i int, c *conn) error) error {
 		if c == nil {
 			continue
 		}
-		err := fn(i, c)
-		if p.file != "" && damage(err) {
-			v.missed[i] = p.failed(err)
-			continue
-		}
-		if p.file != "" && indexFault(err) {
-			v.missed[i] = fail("search "+p.file, err)
-			continue
-		}
-		if err != nil {
+		if err := v.bear(i, fn(i, c)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// only is each for one database; nothing if it has left or cannot be read.
+func (v *View) only(p *part, fn func(i int, c *conn) error) error {
+	i := slices.Index(v.parts, p)
+	if i < 0 {
+		return nil
+	}
+	if c := v.conn(i); c != nil {
+		return v.bear(i, fn(i, c))
+	}
+	return nil
+}
+
+// bear sets a historical database aside that turned out to be damaged, and
+// returns every other error.
+func (v *View) bear(i int, err error) error {
+	p := v.parts[i]
+	switch {
+	case p.file == "":
+		return err
+	case damage(err):
+		v.missed[i] = p.failed(err)
+	case indexFault(err):
+		v.missed[i] = fail("search "+p.file, err)
+	default:
+		return err
 	}
 	return nil
 }
