@@ -81,7 +81,12 @@ func (v *View) open(i int) error {
 	if err != nil {
 		return err
 	}
-	if v.extents[i], err = readExtent(context.WithoutCancel(v.ctx), c, v.parts[i]); err != nil {
+	ctx := context.WithoutCancel(v.ctx)
+	if v.extents[i], err = readExtent(ctx, c, v.parts[i]); damage(err) { // it may be of pages that nobody asks for
+		v.extents[i] = nil
+		err = c.row(ctx, `SELECT count(*) FROM sqlite_schema WHERE rowid = 1`, nil, new(int))
+	}
+	if err != nil {
 		return errors.Join(fail("read "+v.parts[i].file, err), c.close())
 	}
 	v.conns[i] = c
