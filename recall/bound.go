@@ -15,19 +15,22 @@ import (
 // order until no other can come in between.
 type bounds struct {
 	w      *weighed
-	vector float64   // the most that a vector counts
-	sums   []float64 // by row: weight of the terms held in the text, as far as they count
-	labels []float64 // by row: weight of the terms held as labels
-	held   []bool    // by row: whether it holds a carrier
-	rows   []int     // those that do
+	vector float64 // the most that a vector counts
+
+	// By row.
+	sums   []float64 // weight of the terms held in the text, as far as they count
+	labels []float64 // weight of the terms held as labels
+	norms  []float64 // what the counts of a row saturate against, 0 for one without a carrier
+	parts  []float64 // the same of a passage, 0 for a row without any
+	rows   []int     // those that hold a carrier
 }
 
 // slack covers that floats are summed in another order than in score.
 const slack = 1e-9
 
-// of calls yield with the bound of every row of a shard that holds a carrier and
-// is within, nil for all.
-func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row int, bound float64)) {
+// of calls yield with the bound of every row of a shard that holds a carrier, is
+// within, nil for all, and may be wanted.
+func (b *bounds) of(s *store.Shard, within func(row int) bool, best *shortlist, yield func(row int, bound float64)) {
 	b.reset(s.Len())
 	for _, i := range b.w.carriers {
 		for p := s.Postings(b.w.terms[i].Text); ; {
@@ -35,18 +38,38 @@ func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row in
 			if !ok {
 				break
 			}
-			if !b.held[row] {
+			if b.norms[row] == 0 {
 				if within != nil && !within(row) {
 					continue
 				}
-				b.held[row] = true
+				b.hold(row, s.Chars(row), s.Unspaced(row))
 			}
-			b.add(i, row, text, labels, s.Chars(row), s.Unspaced(row))
+			b.add(i, row, text, labels)
 		}
 	}
-	for row, held := range b.held[:s.Len()] {
-		if held {
+	for row, norm := range b.norms[:s.Len()] {
+		if norm != 0 {
 			b.rows = append(b.rows, row)
+		}
+	}
+	wanted := b.rows
+	if b.w.stopMass > 0 {
+		wanted = b.addStops(s, best)
+	}
+	for _, row := range wanted {
+		if bound := b.bound(row); best.wants(bound) {
+			yield(row, bound)
+		}
+	}
+}
+
+// addStops counts the stop words in the rows that may be wanted for them, and
+// returns these.
+func (b *bounds) addStops(s *store.Shard, best *shortlist) []int {
+	var wanted []int
+	for _, row := range b.rows {
+		if best.wants(b.atMost(b.sums[row]+b.w.stopMass, row)) {
+			wanted = append(wanted, row)
 		}
 	}
 	for i, says := range b.w.says {
@@ -54,15 +77,12 @@ func (b *bounds) of(s *store.Shard, within func(row int) bool, yield func(row in
 			continue
 		}
 		counts := s.Postings(b.w.terms[i].Text).Counts()
-		for _, row := range b.rows {
-			if text, _ := counts.In(row); text > 0 {
-				b.add(i, row, text, 0, s.Chars(row), s.Unspaced(row))
-			}
+		for _, row := range wanted {
+			text, _ := counts.In(row)
+			b.add(i, row, text, 0)
 		}
 	}
-	for _, row := range b.rows {
-		yield(row, b.bound(row))
-	}
+	return wanted
 }
 
 // ofText is the bound of one row, made of its texts: to the last bit what of
@@ -74,27 +94,31 @@ func (b *bounds) ofText(m *memd.Memory) (bound float64, ok bool) {
 		w.counter.Count(s, text)
 	}
 	w.counter.Count(store.Labels(m), labels)
-	chars := utf8.RuneCountInString(m.Summary)
-	unspaced := store.Unspaced(m.Summary, chars)
 	b.reset(1)
 	b.rows = append(b.rows, 0)
+	chars := utf8.RuneCountInString(m.Summary)
+	b.hold(0, chars, store.Unspaced(m.Summary, chars))
 	for _, i := range w.carriers {
 		ok = ok || text[i]+labels[i] > 0
-		b.add(i, 0, segment.Counted(text[i]), labels[i], chars, unspaced)
+		b.add(i, 0, segment.Counted(text[i]), labels[i])
 	}
 	for i, says := range w.says {
 		if !says {
-			b.add(i, 0, segment.Counted(text[i]), 0, chars, unspaced)
+			b.add(i, 0, segment.Counted(text[i]), 0)
 		}
 	}
 	return b.bound(0), ok
 }
 
-// add counts that a row holds term i so often, in a summary of so many code
-// points.
-func (b *bounds) add(i, row, text, labels, chars int, unspaced bool) {
+// add counts that a row holds term i so often.
+func (b *bounds) add(i, row, text, labels int) {
 	if text > 0 {
-		b.sums[row] += b.w.weight[i] * b.share(text, chars, unspaced)
+		tf := float64(text)
+		share := tf / (tf + b.norms[row])
+		if part := b.parts[row]; part > 0 { // a passage may hold it as often
+			share = (1-passageWeighs)*share + passageWeighs*tf/(tf+part)
+		}
+		b.sums[row] += b.w.weight[i] * share
 	}
 	if labels > 0 {
 		b.labels[row] += b.w.weight[i]
@@ -104,31 +128,29 @@ func (b *bounds) add(i, row, text, labels, chars int, unspaced bool) {
 // reset makes room for n rows and forgets those before.
 func (b *bounds) reset(n int) {
 	for _, row := range b.rows {
-		b.held[row], b.labels[row], b.sums[row] = false, 0, 0
+		b.norms[row], b.parts[row], b.labels[row], b.sums[row] = 0, 0, 0, 0
 	}
 	b.rows = b.rows[:0]
-	if len(b.held) < n {
-		b.held, b.labels, b.sums = make([]bool, n), make([]float64, n), make([]float64, n)
+	if len(b.norms) < n {
+		b.norms, b.parts, b.labels, b.sums = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	}
 }
 
-// share is how much of a term's weight a row has that holds it so often: as a
-// whole, or mixed with a passage that holds it as often.
-func (b *bounds) share(times, chars int, unspaced bool) float64 {
-	tf := float64(times)
-	whole := tf / (tf + b.w.norm(chars))
-	size := passageSize(unspaced)
-	if chars <= 2*size {
-		return whole
+// hold has a row count whose summary has so many code points.
+func (b *bounds) hold(row, chars int, unspaced bool) {
+	b.norms[row] = b.w.norm(chars)
+	if size := passageSize(unspaced); chars > 2*size {
+		b.parts[row] = b.w.norm(size / 2) // the last passage may be so short
 	}
-	passage := tf / (tf + b.w.norm(size/2)) // the last passage may be so short
-	return (1-passageWeighs)*whole + passageWeighs*passage
 }
 
 // bound is the most that keyword, metadata and vector can come to.
-func (b *bounds) bound(row int) float64 {
+func (b *bounds) bound(row int) float64 { return b.atMost(b.sums[row], row) }
+
+// atMost is bound for a row whose text holds terms of some weight.
+func (b *bounds) atMost(weight float64, row int) float64 {
 	mass := b.w.mass + b.w.stopMass
-	return relevance(b.sums[row]/mass, b.labels[row]/mass, b.vector)
+	return relevance(weight/mass, b.labels[row]/mass, b.vector)
 }
 
 // loose is the bound of a row of which no more is known than the weight of the

@@ -63,9 +63,9 @@ func (s *source) fill(v *store.View, p *plan, keep int) error {
 	best := &shortlist{keep: keep}
 	rest, err := v.Shards(s.tier, func(shard *store.Shard) error {
 		s.lends = s.lends || lends(s.tier) && shard.Grouped()
-		s.bounds.of(shard, shard.Within(p.scope), func(row int, bound float64) {
-			if best.wants(bound) && !s.seen[shard.Loc(row)] {
-				best.add(candidate{shard.Loc(row), bound})
+		s.bounds.of(shard, shard.Within(p.scope), best, func(row int, bound float64) {
+			if l := shard.Loc(row); !s.seen[l] {
+				best.add(candidate{l, bound})
 			}
 		})
 		return nil

@@ -92,7 +92,7 @@ const (
 	maxTerms    = 256     // distinct terms of a query; a Chinese one has two a character
 	leastRead   = 16      // candidates of a tier that are read at a time, at least
 	mostRead    = 256     // and at most
-	keptFirst   = 1024    // candidates of a tier that are kept at first; the rest is looked up again if need be
+	keptFirst   = 512     // candidates of a tier that are kept at first; the rest is looked up again if need be
 	looked      = 512     // rows whose texts are read at a time, where no index in memory tells their bounds
 	maxScored   = 1000    // candidates of a tier that are read and scored at most: the depth of a recall
 	maxExamined = 10000   // rows of a tier looked at to say what filters removed

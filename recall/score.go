@@ -129,7 +129,7 @@ func (w *weighed) answers(tf []int, chars int, mass float64) float64 {
 
 // norm is what a text of so many code points adds to a term's count.
 func (w *weighed) norm(chars int) float64 {
-	return saturation * (1 - lengthBias + lengthBias*float64(chars)/max(w.avgChars, 1))
+	return saturation*(1-lengthBias) + w.perChar*float64(chars)
 }
 
 func saturated(tf int, norm float64) float64 { return float64(tf) / (float64(tf) + norm) }

@@ -76,7 +76,7 @@ type weighed struct {
 	stopMass   float64   // weight of stop words beside others: relevance is a share of it too
 	clauses    [][]int   // places of the terms of each sentence, of a query of several
 	clauseMass []float64 // by sentence: weight of its terms that occur, what its answer is a share of
-	avgChars   float64   // code points of a summary
+	perChar    float64   // what a code point of a text adds to norm, by the length of the average summary
 	counter    *terms.Counter
 }
 
@@ -88,7 +88,7 @@ func weigh(query []terms.Term, clauses [][]int, c *corpus) *weighed {
 	w := &weighed{
 		terms: query, corpus: c, weight: make([]float64, n), rare: make([]bool, n),
 		clauses: clauses, clauseMass: make([]float64, len(clauses)),
-		avgChars: float64(c.Chars) / float64(max(c.Rows, 1)), counter: terms.NewCounter(query),
+		perChar: saturation * lengthBias / max(1, float64(c.Chars)/float64(max(c.Rows, 1))), counter: terms.NewCounter(query),
 	}
 	whole := false
 	for i, t := range query {
