@@ -15,7 +15,8 @@ type conn struct {
 	db      *sql.DB
 	c       *sql.Conn
 	stmts   map[string]*sql.Stmt
-	changes int // statements run by exec that may have changed rows
+	changes int   // statements run by exec that may have changed rows
+	version int64 // of the data, when the writer last looked
 }
 
 // Pragmas of every connection, and those that only the writer needs. The

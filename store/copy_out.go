@@ -46,6 +46,7 @@ func (s *Set) copyOut(ctx context.Context, p *part) error {
 	})
 	if err == nil {
 		s.history = append([]*part{p}, s.history...)
+		s.signs.renew(s.active)
 	}
 	if held {
 		s.views.Unlock()

@@ -65,6 +65,17 @@ func nearer(a, b far) int {
 	return cmp.Or(cmp.Compare(a.distance, b.distance), strings.Compare(a.id, b.id))
 }
 
+// sharp is a row with its cosine.
+type sharp struct {
+	far
+	cosine float64
+}
+
+// sharper orders rows by cosine, the greatest first.
+func sharper(a, b sharp) int {
+	return cmp.Or(cmp.Compare(b.cosine, a.cosine), strings.Compare(a.id, b.id))
+}
+
 // survivors is how many rows a pass over bits leaves for each that is wanted.
 const survivors = 12
 
@@ -77,57 +88,48 @@ func (v *View) Nearest(t memd.Tier, q Vector, scope Scope, filter Filter, n int)
 	}
 	found, whole, err := v.glance(t, q, scope, filter, survivors*n)
 	if err == nil && !whole {
-		found, err = v.nearVisible(t, q, scope, filter, survivors*n)
-	}
-	if err == nil {
-		found, err = v.sharpen(found, q, n)
+		var visible []far
+		if visible, err = v.nearVisible(t, q, scope, filter, survivors*n); err == nil {
+			found, err = v.sharpen(visible, q)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v.compared(t, q, scope, filter, found)
+	slices.SortFunc(found, sharper)
+	return v.compared(t, q, scope, filter, found[:min(n, len(found))])
 }
 
-// glance ranks all vectors, whoever may see them, which costs a fraction of a
-// look at their rows. It does where enough of the first are visible, and where
-// there are no more; else, or where few rows are of the tier, it is not whole.
-func (v *View) glance(t memd.Tier, q Vector, scope Scope, filter Filter, n int) (found []far, whole bool, err error) {
+// glance ranks all vectors by their bits in memory, whoever may see them, and
+// looks at the rows of the first. It does where enough of these are visible, and
+// where there are no more; else, or where few rows are of the tier, it is not
+// whole.
+func (v *View) glance(t memd.Tier, q Vector, scope Scope, filter Filter, n int) (found []sharp, whole bool, err error) {
 	if most, err := v.most(t); !most || err != nil {
 		return nil, false, err
 	}
-	limit := n + n/4 // some are not visible
-	query := `SELECT e.memory_id, ` + hamming + ` AS distance FROM embedding e WHERE ` + comparable + `
- ORDER BY distance, e.memory_id LIMIT ?1`
-	var all []far
-	err = v.each(func(i int, c *conn) error {
-		args := []any{limit, nil, nil, nil, nil, nil, q.Model, q.Int8, q.bits()}
-		return fail("compare vectors", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
-			f := far{part: i}
-			err := rows.Scan(&f.id, &f.distance)
-			all = append(all, f)
-			return err
-		}))
-	})
+	all, more, err := v.proposed(q, n+n/4) // some are not visible
 	if err != nil {
 		return nil, false, err
 	}
-	slices.SortFunc(all, nearer)
-	more := len(all) >= limit
-	all = all[:min(len(all), limit)]
-	for len(all) > 0 && len(found) < n {
-		part := all[:min(len(all), n)]
-		all = all[len(part):]
-		seen, err := v.visibleAmong(t, part, scope, filter)
+	for left := all; len(left) > 0 && len(found) < n; {
+		batch := left[:min(len(left), n)]
+		left = left[len(batch):]
+		seen, err := v.visibleAmong(t, batch, q, scope, filter)
 		if err != nil {
 			return nil, false, err
 		}
-		for _, f := range part {
-			if seen[sighting{f.part, f.id}] {
-				found = append(found, f)
+		for _, f := range batch {
+			if cosine, ok := seen[f]; ok && len(found) < n {
+				found = append(found, sharp{f, cosine})
 			}
 		}
 	}
-	return found[:min(len(found), n)], len(found) >= n || !more, nil
+	whole = len(found) >= n || !more
+	if !whole {
+		err = v.weed(all, q)
+	}
+	return found, whole, err
 }
 
 // most reports whether half of all rows and more are of tier t. The answer
@@ -144,32 +146,47 @@ func (v *View) most(t memd.Tier) (bool, error) {
 	return 2*own >= all, err
 }
 
-// sighting is where a row was found.
-type sighting struct {
-	part int
-	id   string
-}
-
-// visibleAmong tells which of some rows are visible and pass the filter.
-func (v *View) visibleAmong(t memd.Tier, found []far, scope Scope, filter Filter) (map[sighting]bool, error) {
-	seen := map[sighting]bool{}
+// visibleAmong returns the cosines of those rows that are visible, pass the
+// filter and still have the vector that was proposed.
+func (v *View) visibleAmong(t memd.Tier, found []far, q Vector, scope Scope, filter Filter) (map[far]float64, error) {
+	seen := make(map[far]float64, len(found))
 	err := v.eachID(found, func(i int, c *conn, ids string) error {
-		query := on(t, `SELECT `+keyColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.id = w.value
- WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
-		args := append(append(scope.args(), filter.args()...), ids)
-		return fail("look for rows", c.each(v.ctx, query, args, func(rows *sql.Rows) error {
-			m, err := scanKey(rows, t)
+		query := on(t, `SELECT `+keyColumns+`, `+hamming+`, `+cosine+`
+ FROM json_each(?10) w CROSS JOIN {t} ON {t}.id = w.value CROSS JOIN embedding e ON e.memory_id = {t}.id
+ WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags+` AND `+comparable)
+		return fail("compare vectors", c.each(v.ctx, query, append(q.args(scope, filter), ids), func(rows *sql.Rows) error {
+			f := far{part: i}
+			var likeness sql.NullFloat64 // null of a vector that is zero
+			m, err := scanKey(rows, t, &f.distance, &likeness)
 			if err != nil {
 				return err
 			}
 			ok, err := v.current(i, &m)
-			if ok {
-				seen[sighting{i, m.ID}] = true
+			if f.id = m.ID; ok && likeness.Valid {
+				seen[f] = likeness.Float64
 			}
 			return err
 		}))
 	})
 	return seen, err
+}
+
+// weed has the bits of the active database read anew where many of those that
+// were proposed are of vectors that are gone.
+func (v *View) weed(found []far, q Vector) error {
+	var own []string
+	for _, f := range found {
+		if f.part == 0 {
+			own = append(own, f.id)
+		}
+	}
+	var left int
+	err := v.active().row(v.ctx, `SELECT count(*) FROM json_each(?1) w CROSS JOIN embedding e ON e.memory_id = w.value`,
+		[]any{jsonList(own)}, &left)
+	if err == nil && len(own)-left > len(own)/8 {
+		v.signs.renew(v.parts[0])
+	}
+	return fail("compare vectors", err)
 }
 
 // keyColumns are what View.current asks of a row.
@@ -224,15 +241,8 @@ func (v *View) nearIn(i int, c *conn, t memd.Tier, args []any, n int) ([]far, er
 	}
 }
 
-// sharpen leaves the n rows of the greatest cosine.
-func (v *View) sharpen(found []far, q Vector, n int) ([]far, error) {
-	if len(found) <= n {
-		return found, nil
-	}
-	type sharp struct {
-		far
-		cosine float64
-	}
+// sharpen compares rows by their cosines.
+func (v *View) sharpen(found []far, q Vector) ([]sharp, error) {
 	all := make([]sharp, 0, len(found))
 	query := `SELECT e.memory_id, ` + cosine + ` FROM json_each(?1) w CROSS JOIN embedding e ON e.memory_id = w.value WHERE ` + comparable
 	err := v.eachID(found, func(i int, c *conn, ids string) error {
@@ -247,18 +257,17 @@ func (v *View) sharpen(found []far, q Vector, n int) ([]far, error) {
 			return err
 		}))
 	})
-	slices.SortFunc(all, func(a, b sharp) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), strings.Compare(a.id, b.id)) })
-	left := make([]far, 0, n)
-	for _, s := range all[:min(n, len(all))] {
-		left = append(left, s.far)
-	}
-	return left, err
+	return all, err
 }
 
 // compared reads rows with their cosines.
-func (v *View) compared(t memd.Tier, q Vector, scope Scope, filter Filter, found []far) ([]Near, error) {
+func (v *View) compared(t memd.Tier, q Vector, scope Scope, filter Filter, found []sharp) ([]Near, error) {
 	var all []Near
-	err := v.eachID(found, func(i int, c *conn, ids string) error {
+	places := make([]far, len(found))
+	for i, s := range found {
+		places[i] = s.far
+	}
+	err := v.eachID(places, func(i int, c *conn, ids string) error {
 		query := on(t, `SELECT `+cosine+`, `+foundColumns+` FROM json_each(?10) w
  CROSS JOIN {t} ON {t}.id = w.value CROSS JOIN embedding e ON e.memory_id = {t}.id
  WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags+` AND `+comparable)

@@ -282,10 +282,8 @@ func (tx *Tx) embedded(p spot, r embedding.Settled) (same bool, err error) {
 	if c, err = tx.home(r.ID); err != nil {
 		return false, err
 	}
-	want := tx.w.set.outbox.space
-	_, err = c.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec, bits) VALUES (?, ?, ?, ?, ?)`,
-		r.ID, want.model, want.dim, embedding.Int8(r.Vector), embedding.Bits(r.Vector))
-	return true, fail("store a vector", err)
+	v := vector{tx.w.set.outbox.space, embedding.Int8(r.Vector), embedding.Bits(r.Vector)}
+	return true, fail("store a vector", tx.putVector(c, r.ID, v))
 }
 
 // trimIfOver has vectors beyond the budgets dropped once there are more of them

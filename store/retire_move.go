@@ -113,12 +113,9 @@ func (tx *Tx) moveOne(from, to *part, own, into *conn, t memd.Tier, id string) (
 			return 0, fail("move a row", err)
 		}
 	}
-	var model string
-	var dim int
-	var vec, bits []byte
-	has, err := none(own.row(tx.ctx, `SELECT model, dim, vec, bits FROM embedding WHERE memory_id = ?`, []any{id}, &model, &dim, &vec, &bits))
+	vec, has, err := vectorIn(tx.ctx, own, id)
 	if err == nil && has {
-		_, err = into.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec, bits) VALUES (?, ?, ?, ?, ?)`, id, model, dim, vec, bits)
+		err = tx.putVector(into, id, vec)
 	}
 	if err == nil {
 		_, err = tx.conn.exec(tx.ctx, `UPDATE head SET file = ? WHERE id = ? AND file = ?`, to.file, id, from.file)

@@ -64,6 +64,7 @@ type Set struct {
 	indexer  indexer     // what makes keyword indexes in memory
 	indexing sync.Mutex  // held while they are made
 	outbox   *outbox     // of rows that wait for their vectors
+	signs    signs       // of the vectors
 	making   sync.Mutex  // held while room is made
 
 	cursorKey []byte

@@ -215,15 +215,11 @@ func (tx *Tx) fetchVector(p *part, id string) error {
 	if err != nil {
 		return err
 	}
-	var model string
-	var dim int
-	var vec, bits []byte
-	err = c.row(tx.ctx, `SELECT model, dim, vec, bits FROM embedding WHERE memory_id = ?`, []any{id}, &model, &dim, &vec, &bits)
-	if ok, err := none(err); !ok || err != nil {
+	vec, ok, err := vectorIn(tx.ctx, c, id)
+	if !ok || err != nil {
 		return fail("read a vector", err)
 	}
-	_, err = tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO embedding (memory_id, model, dim, vec, bits) VALUES (?, ?, ?, ?, ?)`, id, model, dim, vec, bits)
-	return fail("copy a vector", err)
+	return fail("copy a vector", tx.putVector(tx.conn, id, vec))
 }
 
 // Get returns the whole row with the given id, from whichever tier and

@@ -28,6 +28,8 @@ type View struct {
 
 	vectors bool     // whether sqlite-vec can compare any
 	indexer *indexer // nil: no index in memory is to be used
+	signs   *signs
+	mark    mark
 }
 
 // View runs fn over a consistent state that holds every write answered before
@@ -42,7 +44,8 @@ func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
 	case s.active == nil:
 		return s.lost
 	}
-	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), ghosts: s.ghosts, heads: map[headKey]Head{}, vectors: s.vectors}
+	v := &View{ctx: ctx, parts: s.parts(), owing: s.owing.Load(), ghosts: s.ghosts, heads: map[headKey]Head{},
+		vectors: s.vectors, signs: &s.signs, mark: s.signs.mark()}
 	if !s.noIndex {
 		v.indexer = &s.indexer
 	}

@@ -236,7 +236,11 @@ func (w *writer) plainly(ctx context.Context, fn func() error) error {
 	if _, err := w.conn.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fail("begin a transaction", err)
 	}
-	err := fn()
+	defer w.set.signs.settle()
+	err := w.watch(ctx)
+	if err == nil {
+		err = fn()
+	}
 	across := w.across()
 	switch {
 	case err != nil:
@@ -258,6 +262,20 @@ func (w *writer) plainly(ctx context.Context, fn func() error) error {
 		w.log.Debug("rollback after a failed commit", "error", rollback)
 	}
 	return fail("commit", err)
+}
+
+// watch notices that another program has written to the active database, of
+// whose vectors nothing else tells. Nobody writes while the transaction lasts.
+func (w *writer) watch(ctx context.Context) error {
+	var version int64 // changes with others' commits, not with this connection's
+	if err := w.conn.row(ctx, `PRAGMA data_version`, nil, &version); err != nil {
+		return fail("look for changes", err)
+	}
+	if version != w.conn.version {
+		w.conn.version = version
+		w.set.signs.renew(w.set.active)
+	}
+	return nil
 }
 
 // bare runs one write straight in the transaction. failed is its own outcome;
