@@ -197,3 +197,21 @@ func (s *Set) StepIndex(ctx context.Context, between func()) (kept bool, err err
 	})
 	return kept, err
 }
+
+// RenewSigns has the bits of the vectors read anew.
+func (s *Set) RenewSigns() { s.signs.renew(s.active) }
+
+// Readings is how often the bits of a database were read.
+func (s *Set) Readings() int64 { return s.signs.readings.Load() }
+
+// HeldSigns is how many vectors' bits are held of the active database.
+func (s *Set) HeldSigns() (n int) {
+	s.signs.mu.Lock()
+	defer s.signs.mu.Unlock()
+	if h := s.signs.held[s.active]; h != nil {
+		for _, m := range h.spaces {
+			n += len(m.ends)
+		}
+	}
+	return n
+}

@@ -77,7 +77,7 @@ func sharper(a, b sharp) int {
 }
 
 // survivors is how many rows a pass over bits leaves for each that is wanted.
-const survivors = 12
+const survivors = 16
 
 // Nearest returns at most n rows of tier t that are visible in scope and pass
 // the filter, without raw_content: of those whose bits differ least from q's,

@@ -94,7 +94,7 @@ func expected(t testing.TB, rows []memd.Memory, tier memd.Tier, q store.Vector, 
 		all = append(all, near{m.ID, distance, dot / math.Sqrt(aa*bb)})
 	}
 	slices.SortFunc(all, func(a, b near) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.id, b.id)) })
-	all = all[:min(12*n, len(all))]
+	all = all[:min(16*n, len(all))]
 	slices.SortFunc(all, func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.id, b.id)) })
 	ids := []string{}
 	for _, a := range all[:min(n, len(all))] {

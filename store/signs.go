@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // signs holds the bits of all vectors in memory, where a pass over them costs a
@@ -24,7 +25,8 @@ import (
 // something: see writer.watch. The memory is bounded by the budgets of vectors: an
 // eighth of their bytes, and about 60 a row.
 type signs struct {
-	loading sync.Mutex // held while the bits of a database are read
+	loading  sync.Mutex // held while the bits of a database are read
+	readings atomic.Int64
 
 	mu    sync.Mutex
 	held  map[*part]*held
@@ -170,6 +172,7 @@ func (s *signs) of(v *View, i int, c *conn, want space) (matrix, error) {
 	if m, ok := s.kept(v.parts[i], want); ok {
 		return m, nil
 	}
+	s.readings.Add(1)
 	h := &held{gen: v.parts[i].gen.Load(), spaces: map[space]matrix{}}
 	if err := h.load(v.ctx, c); err != nil {
 		return matrix{}, err
