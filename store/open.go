@@ -242,6 +242,9 @@ func (s *Set) recordMeta(ctx context.Context) error {
 	}
 	_, model := changed["embedder"]
 	_, dim := changed["embedder_dim"]
+	if err := s.findBefore(ctx, model || dim, have, changed); err != nil {
+		return err
+	}
 	if len(changed) == 0 && !leased {
 		return nil
 	}

@@ -29,6 +29,9 @@ type outbox struct {
 	set    bool          // whether there is an embedder, and a budget for vectors
 	queued chan struct{} // holds one
 	fill   filling
+
+	before  space   // whose vectors were the most when the embedder changed, until most are its own
+	renewal renewal // from the one to the other
 }
 
 func newOutbox(opts *Options) *outbox {
@@ -282,6 +285,7 @@ func (tx *Tx) embedded(p spot, r embedding.Settled) (same bool, err error) {
 	if c, err = tx.home(r.ID); err != nil {
 		return false, err
 	}
+	tx.w.set.outbox.renewal.stored.Add(1)
 	v := vector{tx.w.set.outbox.space, embedding.Int8(r.Vector), embedding.Bits(r.Vector)}
 	return true, fail("store a vector", tx.putVector(c, r.ID, v))
 }
