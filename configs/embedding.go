@@ -13,6 +13,9 @@ type Embedding struct {
 	Provider string `yaml:"provider"`
 	// Model is the server's name of it, or that of a table of `memd model`.
 	Model string `yaml:"model"`
+	// Floor is the cosine from which on a row is a match by its vector alone, 0
+	// for the provider's own: [Embedding.FloorOf].
+	Floor float64 `yaml:"floor"`
 
 	// What is below is for a server alone.
 
@@ -32,6 +35,25 @@ const (
 	ProviderOpenAI = "openai"
 	ProviderStatic = "static"
 )
+
+// Floors of the providers (docs/adr/0003-recall-order.md). That of a server is
+// not measured, since nobody knows its model.
+const (
+	floorStatic = 0.7
+	floorOpenAI = 0.8
+)
+
+// FloorOf is the floor of a provider's vectors: the one that is set, if the
+// provider is the one in use, else its own.
+func (e Embedding) FloorOf(provider string) float64 {
+	switch {
+	case e.Provider == provider && e.Floor > 0:
+		return e.Floor
+	case provider == ProviderOpenAI:
+		return floorOpenAI
+	}
+	return floorStatic
+}
 
 // Bounds of what an embedder is asked for.
 const (
@@ -58,6 +80,8 @@ func (c Config) embeddingProblem() *problem {
 		return problemf("embedding.batch", "%d is not from 1 to %d", e.Batch, maxBatch)
 	case e.Dim < 0 || e.Dim > maxDim:
 		return problemf("embedding.dim", "%d is not from 0 to %d", e.Dim, maxDim)
+	case !(e.Floor >= 0 && e.Floor <= 1):
+		return problemf("embedding.floor", "%v is not from 0 to 1", e.Floor)
 	case e.KeyEnv != "" && !variableForm.MatchString(e.KeyEnv):
 		return problemf("embedding.key_env", "it names no environment variable; the key itself does not belong here")
 	}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"memd"
-	"memd/embedding"
 	"memd/store"
 	"memd/store/terms"
 	"memd/tiers"
@@ -19,9 +18,10 @@ type Engine struct {
 	store *store.Set
 	log   *slog.Logger
 
-	embedder  embedding.Embedder // nil: no vector leg
-	timeout   time.Duration      // of one query's vector
-	embedding chan struct{}      // holds one for each query that is with the embedder
+	space     space         // nil embedder: no vector leg
+	previous  space         // nil embedder: none
+	timeout   time.Duration // of one query's vector
+	embedding chan struct{} // holds one for each query that is with the embedder
 
 	selector   Selector // nil: none
 	selections selections

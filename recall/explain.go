@@ -85,7 +85,7 @@ func removed(v *store.View, p *plan, r *ranking) (map[string]int, error) {
 		}
 	}
 	if q := p.vector.Of; q != nil {
-		if err := v.RemovedNear(*q, vectorFloor, p.scope, p.filter, p.caller, maxExamined, count); err != nil {
+		if err := v.RemovedNear(*q, p.vector.Floor, p.scope, p.filter, p.caller, maxExamined, count); err != nil {
 			return nil, err
 		}
 	}

@@ -77,7 +77,8 @@ const (
 	floorRareFrom = 50   // rows from which rarity means something
 	floorMass     = 0.5  // share of the idf of the query's terms that occur at all
 
-	// vectorFloor is the cosine from which on a row is a match by its vector.
+	// vectorFloor is the cosine from which on a row is a match by its vector, of
+	// static tables. The configuration has that of other providers.
 	vectorFloor = 0.7
 
 	// leastMatch is the least that a row scores which matches by itself.

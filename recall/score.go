@@ -57,7 +57,7 @@ func (w *weighed) score(m *memd.Memory, cosine float64, b configs.Budgets, hour 
 			metadata += weight
 		}
 	}
-	near := cosine >= vectorFloor
+	near := cosine >= w.floor && w.floor > 0
 	if held == 0 && !near {
 		return nil, false
 	}

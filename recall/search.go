@@ -54,6 +54,7 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 			return nil, err
 		}
 	}
+	r.terms.floor = p.vector.Floor
 	if err := e.addNear(v, p, r); err != nil {
 		return nil, err
 	}

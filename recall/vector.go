@@ -18,6 +18,12 @@ const DefaultVectorTimeout = 150 * time.Millisecond
 // that ignores its deadline cannot pile up work.
 const maxEmbedding = 16
 
+// space is an embedder with what its cosines mean.
+type space struct {
+	embedding.Embedder
+	floor float64 // from which on a row is a match by its vector
+}
+
 // WithEmbedder adds the vector leg, with queries embedded by emb within timeout,
 // 0 for the default. A nil emb means that there is none, and nothing is amiss.
 // It is called before the Engine is used and returns it.
@@ -25,46 +31,81 @@ func (e *Engine) WithEmbedder(emb embedding.Embedder, timeout time.Duration) *En
 	if timeout <= 0 {
 		timeout = DefaultVectorTimeout
 	}
-	e.embedder, e.timeout = emb, timeout
+	e.space, e.timeout = space{emb, vectorFloor}, timeout
 	e.embedding = make(chan struct{}, maxEmbedding)
+	return e
+}
+
+// WithFloor sets the cosine from which on a row is a match by its vector, that of
+// static tables otherwise. It is called like WithEmbedder, and after it.
+func (e *Engine) WithFloor(floor float64) *Engine {
+	e.space.floor = floor
+	return e
+}
+
+// WithPrevious has queries embedded by the embedder of before until half of the
+// rows' vectors are the present one's (store.Set.Renewed). A nil emb means that
+// there is none. It is called like WithEmbedder.
+func (e *Engine) WithPrevious(emb embedding.Embedder, floor float64) *Engine {
+	e.previous = space{emb, floor}
 	return e
 }
 
 // vectorQuery is a query's vector. A cursor carries it: an embedder may give
 // another one the next time, or none.
 type vectorQuery struct {
-	Of  *store.Vector `json:"q,omitempty"` // nil: the query has none, or there is no embedder
-	Out bool          `json:"o,omitempty"` // whether the leg failed
+	Of    *store.Vector `json:"q,omitempty"` // nil: the query has none, or there is no embedder
+	Floor float64       `json:"f,omitempty"` // of its space
+	Out   bool          `json:"o,omitempty"` // whether the leg failed
 }
 
 var errUnasked = errors.New("the embedder is busy with earlier queries")
 
 // embed asks for the vector of a plan's query. It never takes longer than the
-// timeout; whatever fails leaves the leg out.
+// timeout, twice that while vectors are made anew; whatever fails leaves the leg out.
 func (e *Engine) embed(ctx context.Context, p *plan) {
 	if p.vector != nil { // a cursor's
 		return
 	}
 	p.vector = &vectorQuery{}
-	if e.embedder == nil || strings.TrimSpace(p.query.Query) == "" {
+	if e.space.Embedder == nil || strings.TrimSpace(p.query.Query) == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
-	defer cancel()
-	v, err := e.ask(ctx, p.query.Query)
+	s, before := e.serving(ctx)
+	v, err := e.ask(ctx, s, p.query.Query)
+	if err != nil && before { // the one of before may be gone for good
+		e.log.Warn("no vector for a query from the previous embedder", "error", err)
+		s = e.space
+		v, err = e.ask(ctx, s, p.query.Query)
+	}
 	if err != nil {
 		e.log.Warn("no vector for a query", "error", err)
 		p.vector.Out = true
 		return
 	}
 	if v != nil {
-		p.vector.Of = &store.Vector{Model: e.embedder.Model(), Int8: embedding.Int8(v)}
+		p.vector.Of, p.vector.Floor = &store.Vector{Model: s.Model(), Int8: embedding.Int8(v)}, s.floor
 	}
 }
 
-// ask calls the embedder and waits no longer than ctx, even where it does not
-// heed that.
-func (e *Engine) ask(ctx context.Context, text string) ([]float32, error) {
+// serving is the space that queries are embedded in: one for each query, since
+// cosines of two say nothing beside each other; and whether it is the one of
+// before.
+func (e *Engine) serving(ctx context.Context) (s space, before bool) {
+	if e.previous.Embedder == nil {
+		return e.space, false
+	}
+	if renewed, err := e.store.Renewed(ctx); renewed || err != nil {
+		return e.space, false
+	}
+	return e.previous, true
+}
+
+// ask calls an embedder and waits no longer than the timeout, even where it does
+// not heed that.
+func (e *Engine) ask(ctx context.Context, s space, text string) ([]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
 	select {
 	case e.embedding <- struct{}{}:
 	case <-ctx.Done():
@@ -77,7 +118,7 @@ func (e *Engine) ask(ctx context.Context, text string) ([]float32, error) {
 	answered := make(chan answer, 1)
 	go func() {
 		defer func() { <-e.embedding }()
-		vectors, err := e.embedder.Embed(ctx, []string{text})
+		vectors, err := s.Embed(ctx, []string{text})
 		if err == nil && len(vectors) != 1 {
 			err = embedding.ErrLength
 		}
@@ -86,7 +127,7 @@ func (e *Engine) ask(ctx context.Context, text string) ([]float32, error) {
 			return
 		}
 		if vectors[0] != nil {
-			err = embedding.Check(vectors[0], e.embedder.Dim())
+			err = embedding.Check(vectors[0], s.Dim())
 		}
 		answered <- answer{vectors[0], err}
 	}()
@@ -118,7 +159,7 @@ func (e *Engine) addNear(v *store.View, p *plan, r *ranking) error {
 			return &vectorFault{err}
 		}
 		for _, n := range found {
-			if n.Cosine < vectorFloor {
+			if n.Cosine < p.vector.Floor {
 				continue
 			}
 			r.known[n.ID] = true

@@ -78,6 +78,7 @@ type weighed struct {
 	clauseMass []float64 // by sentence: weight of its terms that occur, what its answer is a share of
 	perChar    float64   // what a code point of a text adds to norm, by the length of the average summary
 	counter    *terms.Counter
+	floor      float64 // the cosine from which on a row is near, 0 without vectors
 }
 
 // weigh gives a query's terms their weights. The parts of an identifier weigh little where an
