@@ -30,6 +30,10 @@ func TestEmbeddingRules(t *testing.T) {
 		{strings.Replace(server, "//", "//sk-secret@", 1), "embedding.url", 4},
 		{server + "  key_env: sk-secret\n", "embedding.key_env", 6},
 		{server + "  timeout: 0s\n", "embedding.timeout", 6},
+		{server + "  floor: 0.45\n", "", 0},
+		{server + "  floor: 1.1\n", "embedding.floor", 6},
+		{server + "  floor: -0.1\n", "embedding.floor", 6},
+		{server + "  floor: .nan\n", "embedding.floor", 6},
 		{server + "  batch: 0\n", "embedding.batch", 6},
 		{server + "  key: sk-secret\n", "embedding.key", 6},
 	} {
@@ -64,5 +68,17 @@ func TestEmbeddingKey(t *testing.T) {
 	l = load(t, Options{File: file, Env: home(t)})
 	if len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0], "MEMD_MY_KEY is not set") {
 		t.Errorf("without the variable: %q", l.Warnings)
+	}
+}
+
+// Each provider has a floor of its own, unless one is set for the one in use.
+func TestFloorOf(t *testing.T) {
+	e := Embedding{Provider: ProviderStatic}
+	if a, b := e.FloorOf(ProviderStatic), e.FloorOf(ProviderOpenAI); a != 0.7 || b != 0.8 {
+		t.Errorf("floors are %v and %v", a, b)
+	}
+	e = Embedding{Provider: ProviderOpenAI, Floor: 0.4}
+	if a, b := e.FloorOf(ProviderStatic), e.FloorOf(ProviderOpenAI); a != 0.7 || b != 0.4 {
+		t.Errorf("with one set, floors are %v and %v", a, b)
 	}
 }

@@ -27,6 +27,7 @@ type app struct {
 	embedder embedding.Embedder // nil for none
 	selector recall.Selector    // nil for none
 	release  func() error       // of both
+	previous previous
 }
 
 // openApp takes the data folder, waiting for it as long as it may, and opens
@@ -55,7 +56,9 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	if err != nil {
 		return nil, errors.Join(err, release(), lock.Release())
 	}
-	return &app{cfg: cfg, log: log, lock: lock, store: set, embedder: embedder, selector: selector, release: release}, nil
+	model, dim := set.Before()
+	before := openPrevious(cfg, model, dim)
+	return &app{cfg: cfg, log: log, lock: lock, store: set, embedder: embedder, selector: selector, release: release, previous: before}, nil
 }
 
 // server wires the parts over the store. Without tokens it answers this
@@ -63,7 +66,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 func (a *app) server(tokens *guard.Tokens) *api.Server {
 	return api.New(api.Options{
 		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners),
-		Recall:   recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector),
+		Recall:   a.recall(),
 		Groom:    groom.New(a.store, a.log),
 		Store:    a.store,
 		Tokens:   tokens,
@@ -75,7 +78,16 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 	})
 }
 
+// recall is the engine with the vectors and the selector of the configuration.
+func (a *app) recall() *recall.Engine {
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector)
+	if a.embedder != nil {
+		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
+	}
+	return e.WithPrevious(a.previous.Embedder, a.previous.floor)
+}
+
 // close lets go of everything, the folder last.
 func (a *app) close() error {
-	return errors.Join(a.store.Close(), a.release(), a.lock.Release())
+	return errors.Join(a.store.Close(), a.release(), a.previous.close(), a.lock.Release())
 }

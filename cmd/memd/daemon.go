@@ -65,6 +65,9 @@ func (a *app) embed(ctx context.Context) (stop func()) {
 	if a.embedder == nil {
 		return func() {}
 	}
+	if a.previous.Embedder != nil {
+		a.log.Info("the previous embedder serves until half of the vectors are new", "model", a.previous.Model(), "dim", a.previous.Dim())
+	}
 	return embedding.Start(ctx, a.embedder, a.store, a.cfg.Embedding.Batch, a.log).Stop
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"sync"
 
 	"memd"
@@ -76,6 +77,17 @@ func (t *Table) Close() error {
 // Model is "static/", the name given to Convert, "@" and the start of the
 // table's checksum: another table is another model.
 func (t *Table) Model() string { return t.model }
+
+// NameOf is the name given to Convert of a table's Model, "" for that of another
+// embedder.
+func NameOf(model string) string {
+	name, ok := strings.CutPrefix(model, "static/")
+	at := strings.LastIndexByte(name, '@')
+	if !ok || at < 0 {
+		return ""
+	}
+	return name[:at]
+}
 
 // Dim returns the length of the vectors.
 func (t *Table) Dim() int { return t.dim }
