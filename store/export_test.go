@@ -198,6 +198,28 @@ func (s *Set) StepIndex(ctx context.Context, between func()) (kept bool, err err
 	return kept, err
 }
 
+// Waiting looks up rows that wait for a vector as Lease does.
+func (v *View) Waiting() error {
+	ids, err := v.waiting(10, memd.Time{})
+	if err == nil {
+		_, _, err = v.spots(append(ids, "none"))
+	}
+	return err
+}
+
+// Lacking looks through the active database for rows without a vector as Fill
+// does.
+func (v *View) Lacking() error {
+	f := &scan{}
+	for range indexed {
+		f.advance("")
+		if _, err := f.look(v, 0, space{"m", 8}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // RenewSigns has the bits of the vectors read anew.
 func (s *Set) RenewSigns() { s.signs.renew(s.active) }
 

@@ -146,7 +146,8 @@ func (tx *Tx) Reindex(m *memd.Memory) error {
 		m.ContentHash, seg(m), m.ID)
 	if p := tx.at[m.ID]; p != nil && err == nil {
 		tx.w.added = append(tx.w.added, addedHash{p, m.ContentHash})
-		err = markDue(tx.ctx, c) // the words of before
+		err = errors.Join(markDue(tx.ctx, c), // the words of before
+			tx.takeQueued(c, m))
 	}
 	return fail("index a row anew", err)
 }

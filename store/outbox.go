@@ -71,6 +71,16 @@ func (tx *Tx) want(m *memd.Memory) error {
 	return tx.Queue(m.ID, tx.w.set.Now())
 }
 
+// takeQueued has a row wait that the triggers of a historical database queued
+// there, where nobody asks.
+func (tx *Tx) takeQueued(c *conn, m *memd.Memory) error {
+	n, err := c.exec(tx.ctx, `DELETE FROM outbox WHERE memory_id = ?`, m.ID)
+	if n == 0 || err != nil {
+		return fail("queue a row for its vector", err)
+	}
+	return tx.want(m)
+}
+
 // endLeases has rows that a process had leased wait again: this one owns the
 // folder now. Another model than before takes up what the old one refused.
 func (tx *Tx) endLeases(renew bool) error {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"memd"
 	"memd/internal/memtest"
 	"memd/store"
+	"memd/store/vectorfill"
 )
 
 // reading is one method of View whose statements are to be explained.
@@ -19,7 +21,7 @@ type reading struct {
 }
 
 // readings are all that recall, context and the calls by id or key read with.
-func readings() []reading {
+func readings(asked store.Vector) []reading {
 	list := []reading{
 		{"Corpus", "", func(v *store.View) error { _, _, err := v.Corpus(); return err }},
 		{"DocFreqs", "", func(v *store.View) error { _, err := v.DocFreqs([]string{"word"}); return err }},
@@ -35,6 +37,30 @@ func readings() []reading {
 		{"SessionOwner", "", func(v *store.View) error { _, err := v.SessionOwner("s"); return err }},
 		{"Meta", "", func(v *store.View) error { _, err := v.Meta("embedder"); return err }},
 	}
+	list = append(list,
+		// Of the outbox the newest that may be leased, along its index. Of the short
+		// tier are most rows: all bits are read once, and rows by their ids.
+		reading{"Nearest", "embedding", func(v *store.View) error {
+			_, err := v.Nearest(memd.Short, asked, scope(), store.Filter{}, 10)
+			return err
+		}},
+		reading{"Nearest archive", "archive", func(v *store.View) error {
+			_, err := v.Nearest(memd.Archive, asked, scope(), store.Filter{}, 10)
+			return err
+		}},
+		reading{"Nearest of one that is elsewhere", "short embedding", func(v *store.View) error {
+			sc := scope()
+			sc.Namespaces = []string{"project/x"}
+			_, err := v.Nearest(memd.Short, asked, sc, store.Filter{}, 1)
+			return err
+		}},
+		reading{"Waiting", "outbox", func(v *store.View) error { return v.Waiting() }},
+		reading{"Lacking", "", func(v *store.View) error { return v.Lacking() }},
+		reading{"Cosines", "", func(v *store.View) error { _, err := v.Cosines(asked, []string{row(memd.Short, 1, "").ID}); return err }},
+		reading{"RemovedNear", "e", func(v *store.View) error {
+			return v.RemovedNear(asked, -1, scope(), store.Filter{}, memd.LocalAdmin(), 10, func(memd.Tier, string, string) {})
+		}},
+	)
 	for _, t := range []memd.Tier{memd.Long, memd.Short, memd.Archive} {
 		list = append(list,
 			reading{"Postings " + string(t), "", func(v *store.View) error {
@@ -63,9 +89,10 @@ func readings() []reading {
 	return list
 }
 
-// tables are those that may be large.
+// tables are those that may be large; e is the embedding table as statements call
+// it beside others.
 var tables = []string{"transient", "short", "long", "archive", "head", "session", "access_log", "moved",
-	"embedding", "outbox", "audit", "tombstone", "pitfall_hit"}
+	"embedding", "e", "outbox", "audit", "tombstone", "pitfall_hit"}
 
 // writings are the statements that every write looks before it leaps with.
 func writings() []writing {
@@ -112,6 +139,12 @@ func TestPlans(t *testing.T) {
 	for n, tier := range []memd.Tier{memd.Short, memd.Long, memd.Archive, memd.Transient} {
 		put(t, s, row(tier, n, "a word 中文"))
 	}
+	for n := range 40 {
+		put(t, s, row(memd.Short, 10+n, "word "+fmt.Sprint(n)))
+	}
+	if err := vectorfill.Write(ctx, s.Dir(), sixty); err != nil {
+		t.Fatal(err)
+	}
 	for _, statistics := range []string{"none", "of a small store"} {
 		if statistics != "none" {
 			shell(t, s.Dir(), `ANALYZE`)
@@ -121,7 +154,7 @@ func TestPlans(t *testing.T) {
 		}
 		s = memtest.Store(t, s.Dir(), nil, nil)
 		t.Run("statistics "+statistics, func(t *testing.T) {
-			for _, r := range readings() {
+			for _, r := range readings(vectorOf(t, sixty, "word")) {
 				t.Run(r.name, func(t *testing.T) {
 					for range 8 { // until a connection serves that has not compiled it yet
 						explained := 0
