@@ -11,10 +11,13 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/embedding"
+	"memd/embedding/embeddingtest"
 	"memd/internal/memtest"
 	"memd/recall"
 	"memd/store"
 	"memd/store/terms"
+	"memd/store/vectorfill"
 	"memd/tiers"
 )
 
@@ -60,7 +63,15 @@ func reopen(t *testing.T, mirrors []*mirror) {
 // Which database a row sits in changes neither its score nor its place
 // (contract section 6.6): not where it was written, not after it was changed,
 // archived, revived or moved, nor after a compaction or a retirement.
-func TestRolloverInvariance(t *testing.T) {
+func TestRolloverInvariance(t *testing.T) { invariance(t, nil, 1) }
+
+// Vectors move with their rows, and change nothing of that.
+func TestRolloverInvarianceOfVectors(t *testing.T) {
+	invariance(t, embeddingtest.Hashed{Name: "h", Size: 64}, 4)
+}
+
+// invariance asks a share of the questions, with an embedder's vectors or none.
+func invariance(t *testing.T, e embedding.Embedder, share int) {
 	clock := memtest.NewClock()
 	mirrors := []*mirror{{name: "one database", every: segments}, {name: "5 databases", every: 5}, {name: "21 databases", every: 1}}
 	for _, m := range mirrors {
@@ -82,17 +93,19 @@ func TestRolloverInvariance(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 3))
 	reopen(t, mirrors)
-	compare(t, "written", mirrors, rng, 30)
+	embed(t, mirrors, e)
+	compare(t, "written", mirrors, rng, 30/share)
 
 	rewrite(t, mirrors, saga.change)
-	compare(t, "changed", mirrors, rng, 120)
+	embed(t, mirrors, e)
+	compare(t, "changed", mirrors, rng, 120/share)
 
 	for _, m := range mirrors {
 		if _, err := m.house.store.Compact(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	compare(t, "compacted", mirrors, rng, 10)
+	compare(t, "compacted", mirrors, rng, 12/share)
 
 	rewrite(t, mirrors, saga.leaveOwed)
 	last := mirrors[len(mirrors)-1]
@@ -100,6 +113,9 @@ func TestRolloverInvariance(t *testing.T) {
 		b.ShortRows, b.LongRows, b.HistoryFiles = 1<<20, 1<<20, segments-1-retired
 	}
 	reopen(t, mirrors)
+	for _, m := range mirrors {
+		m.house.engine.WithEmbedder(e, time.Minute)
+	}
 	if _, err := last.house.store.MakeRoom(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +123,22 @@ func TestRolloverInvariance(t *testing.T) {
 	if err != nil || len(stats.Databases) != segments-retired {
 		t.Fatalf("%d databases are left after the retirement, error %v", len(stats.Databases), err)
 	}
-	compare(t, "retired", mirrors, rng, 40)
+	compare(t, "retired", mirrors, rng, 40/share)
+}
+
+// embed gives every row of the mirrors that has no vector one of the embedder's.
+func embed(t *testing.T, mirrors []*mirror, e embedding.Embedder) {
+	t.Helper()
+	if e == nil {
+		return
+	}
+	for _, m := range mirrors {
+		if err := vectorfill.Write(context.Background(), m.house.dir, e); err != nil {
+			t.Fatal(err)
+		}
+		m.house.engine.WithEmbedder(e, time.Minute)
+	}
+	rewrite(t, mirrors, func(*store.Tx) error { return nil }) // so that they are seen
 }
 
 // compare asks the mirrors the same questions and wants the same answers.
