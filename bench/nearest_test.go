@@ -150,6 +150,7 @@ func BenchmarkNearest(b *testing.B) {
 			}
 		}
 	}
+	b.ReportMetric(1000*leg[0], "leg-first-ms") // which reads the bits
 	b.ReportMetric(1000*middle(leg), "leg-p50-ms")
 	b.ReportMetric(1000*middle(scan), "scan-p50-ms")
 	b.ReportMetric(1000*middle(stream), "go-scan-p50-ms")
