@@ -67,7 +67,7 @@ func TestRolloverInvariance(t *testing.T) { invariance(t, nil, 1) }
 
 // Vectors move with their rows, and change nothing of that.
 func TestRolloverInvarianceOfVectors(t *testing.T) {
-	invariance(t, embeddingtest.Hashed{Name: "h", Size: 64}, 4)
+	invariance(t, embeddingtest.Hashed{Name: "h", Size: 64}, 6)
 }
 
 // invariance asks a share of the questions, with an embedder's vectors or none.

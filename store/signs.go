@@ -63,13 +63,10 @@ const (
 // matrix is the bits of vectors of one space, one after the other. Rows are only
 // ever added, so that a copy can be read while others add.
 type matrix struct {
-	words []uint64 // stride of them for each vector
+	words []uint64 // as many for each vector as its bits take
 	ids   []byte
 	ends  []uint32 // of the ids
 }
-
-// stride is how many words the bits of dim numbers take.
-func stride(dim int) int { return (dim + 63) / 64 }
 
 // appendWords appends bits as words; what is left of the last one is 0.
 func appendWords(words []uint64, bits []byte) []uint64 {
