@@ -102,13 +102,13 @@ func (v *View) Nearest(t memd.Tier, q Vector, scope Scope, filter Filter, n int)
 
 // glance ranks all vectors by their bits in memory, whoever may see them, and
 // looks at the rows of the first. It does where enough of these are visible, and
-// where there are no more; else, or where few rows are of the tier, it is not
-// whole.
+// where there are no more; else, or where few rows are of the tier, it is not whole.
 func (v *View) glance(t memd.Tier, q Vector, scope Scope, filter Filter, n int) (found []sharp, whole bool, err error) {
-	if most, err := v.most(t); !most || err != nil {
+	limit, worth, err := v.reach(t, n)
+	if !worth || err != nil {
 		return nil, false, err
 	}
-	all, more, err := v.proposed(q, n+n/4) // some are not visible
+	all, more, err := v.proposed(q, limit)
 	if err != nil {
 		return nil, false, err
 	}
@@ -132,18 +132,23 @@ func (v *View) glance(t memd.Tier, q Vector, scope Scope, filter Filter, n int) 
 	return found, whole, err
 }
 
-// most reports whether half of all rows and more are of tier t. The answer
-// changes what a search costs, never what it finds.
-func (v *View) most(t memd.Tier) (bool, error) {
+// reach is how many of all vectors to look at for n rows of tier t, and whether
+// that costs less than a look at all rows of the tier. The answer changes what a
+// search costs, never what it finds.
+func (v *View) reach(t memd.Tier, n int) (limit int, worth bool, err error) {
 	var own, all int
-	err := v.each(func(_ int, c *conn) error {
+	err = v.each(func(_ int, c *conn) error {
 		var o, a int
 		err := c.row(v.ctx, `SELECT coalesce(sum(iif(tier = ?, rows, 0)), 0), coalesce(sum(rows), 0) FROM tally
  WHERE tier <> 'transient'`, []any{string(t)}, &o, &a)
 		own, all = own+o, all+a
 		return fail("read the tally", err)
 	})
-	return 2*own >= all, err
+	limit = n + n/4 // some are not visible
+	if own > 0 {
+		limit = limit * all / own
+	}
+	return limit, 2*own >= all || 2*limit < own, err
 }
 
 // visibleAmong returns the cosines of those rows that are visible, pass the

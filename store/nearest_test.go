@@ -168,6 +168,32 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// Of a tier with a smaller share of the rows more vectors are looked at, and the
+// same is found.
+func TestNearestOfASmallerTier(t *testing.T) {
+	const n = 1600
+	s := memtest.Store(t, "", nil, func(b *configs.Budgets) { b.ShortRows, b.LongRows = n, n })
+	rows := nearRows(rand.New(rand.NewPCG(5, 5)), n) // a quarter is long
+	put(t, s, rows...)
+	if err := vectorfill.Write(ctx, s.Dir(), sixty); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"kiln damson", "the watchdog of the cluster", "ledger"} {
+		q := vectorOf(t, sixty, text)
+		want := expected(t, rows, memd.Long, q, scope(), store.Filter{}, 1)
+		view(t, s, func(v *store.View) error {
+			found, err := v.Nearest(memd.Long, q, scope(), store.Filter{}, 1)
+			if err == nil && (len(found) != 1 || fmt.Sprintf("%s %.4f", found[0].ID, found[0].Cosine) != want[0]) {
+				t.Errorf("%q: found %d rows, want %s", text, len(found), want)
+			}
+			return err
+		})
+	}
+	if s.Readings() != 1 {
+		t.Errorf("the bits were read %d times: all rows of the tier were looked at instead", s.Readings())
+	}
+}
+
 // sameButTies compares as sets: cosines that part in the last bit order ties
 // otherwise in Go than in SQLite.
 func sameButTies(a, b []string) bool {
