@@ -65,8 +65,11 @@ func (a *app) embed(ctx context.Context) (stop func()) {
 	if a.embedder == nil {
 		return func() {}
 	}
-	if a.previous.Embedder != nil {
-		a.log.Info("the previous embedder serves until half of the vectors are new", "model", a.previous.Model(), "dim", a.previous.Dim())
+	switch model, dim := a.store.Before(); {
+	case a.previous.Embedder != nil:
+		a.log.Info("the previous embedder serves until half of the vectors are new", "model", model, "dim", dim)
+	case model != "":
+		a.log.Warn("the previous embedder cannot be opened; rows are found by words alone until their vectors are new", "model", model, "dim", dim)
 	}
 	return embedding.Start(ctx, a.embedder, a.store, a.cfg.Embedding.Batch, a.log).Stop
 }
