@@ -48,6 +48,7 @@ func (a *app) serve(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { a.flush(loops) })
 	running.Go(func() { backups.Keep(loops, time.Now, a.log) })
+	running.Go(func() { a.index(loops) })
 	stopEmbedding := a.embed(ctx)
 	err = a.server(tokens).Serve(ctx, listeners...)
 	stop()
@@ -57,6 +58,13 @@ func (a *app) serve(ctx context.Context) error {
 		a.log.Info("memd ends")
 	}
 	return err
+}
+
+// index has the keyword indexes made before the first question asks for them.
+func (a *app) index(ctx context.Context) {
+	if err := a.store.Index(ctx); err != nil && ctx.Err() == nil {
+		a.log.Warn("keyword index not made yet; sqlite's answers", "error", err)
+	}
 }
 
 // embed has rows given their vectors, where there is an embedder, until the
