@@ -23,7 +23,8 @@ type Engine struct {
 	timeout   time.Duration // of one query's vector
 	embedding chan struct{} // holds one for each query that is with the embedder
 
-	selector   Selector // nil: none
+	selector   Selector      // nil: none
+	selecting  chan struct{} // holds one for each query that is with the selector
 	selections selections
 }
 

@@ -27,6 +27,7 @@ type Selector interface {
 // returns it.
 func (e *Engine) WithSelector(s Selector) *Engine {
 	e.selector = s
+	e.selecting = make(chan struct{}, maxSelecting)
 	return e
 }
 
@@ -52,6 +53,11 @@ type choice struct {
 // out reports whether the selector was asked and failed.
 func (c *choice) out() bool { return c != nil && c.Out }
 
+// maxSelecting is how many queries are with the selector at a time.
+const maxSelecting = 16
+
+var errSelecting = errors.New("the selector is busy with earlier queries")
+
 var errChoice = errors.New("the selector chose other than a few of the lines")
 
 // choose has the selector pick among the rows that a plan finds by itself. No
@@ -66,10 +72,7 @@ func (e *Engine) choose(ctx context.Context, p *plan) error {
 	if err != nil || len(lines) < 2 {
 		return err
 	}
-	picked, err := e.selector.Select(ctx, p.query.Query, p.query.Tools, lines)
-	if err == nil {
-		err = checkPicked(picked, len(lines))
-	}
+	picked, err := e.pick(ctx, p, lines)
 	switch {
 	case ctx.Err() != nil: // nobody waits any more, as the search will say
 		return nil
@@ -85,6 +88,21 @@ func (e *Engine) choose(ctx context.Context, p *plan) error {
 		p.chosen.IDs = append(p.chosen.IDs, ids[i])
 	}
 	return nil
+}
+
+// pick asks the selector, if it is not with as many queries as it may be.
+func (e *Engine) pick(ctx context.Context, p *plan, lines []string) ([]int, error) {
+	select {
+	case e.selecting <- struct{}{}:
+		defer func() { <-e.selecting }()
+	default:
+		return nil, errSelecting
+	}
+	picked, err := e.selector.Select(ctx, p.query.Query, p.query.Tools, lines)
+	if err != nil {
+		return nil, err
+	}
+	return picked, checkPicked(picked, len(lines))
 }
 
 // offer returns the manifest of what a plan finds: of the first rows of the

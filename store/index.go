@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -147,7 +148,8 @@ func (x *index) catchUp(ctx context.Context, c *conn, e *extent) error {
 }
 
 // advance looks at what moved since, and at no more than limit of the new rows
-// of each tier, with a connection whose reading has the extent e.
+// of each tier, or stepChars of their text, with a connection whose reading has
+// the extent e.
 func (x *index) advance(ctx context.Context, c *conn, e *extent, limit int) error {
 	if err := x.follow(ctx, c, e); err != nil || x.lost {
 		return err
@@ -157,20 +159,30 @@ func (x *index) advance(ctx context.Context, c *conn, e *extent, limit int) erro
 		if ti.last >= e.last[n] {
 			continue
 		}
+		chars := 0
 		err := c.each(ctx, on(t, selectIndexed+` WHERE {t}.rid > ?1 AND {t}.rid <= ?2 ORDER BY {t}.rid LIMIT ?3`),
 			[]any{ti.last, e.last[n], limit}, func(rows *sql.Rows) error {
-				rid, err := ti.add(rows, t)
-				if err == nil { // a request that ends closes rows that stand ready
-					ti.last = rid
+				m, rid, err := ti.add(rows, t)
+				if err != nil { // a request that ends closes rows that stand ready
+					return err
 				}
-				return err
+				ti.last = rid
+				if chars += len(m.Summary) + len(m.Why) + len(m.HowToApply); chars > stepChars {
+					return errEnough
+				}
+				return nil
 			})
-		if err != nil {
+		if err != nil && !errors.Is(err, errEnough) {
 			return fail("read rows for the index", err)
 		}
 	}
 	return nil
 }
+
+// stepChars is how much text is looked at in one step, in bytes.
+const stepChars = 1 << 20
+
+var errEnough = errors.New("enough for a step")
 
 // follow takes out the rows that moved tells of, and looks at them anew.
 func (x *index) follow(ctx context.Context, c *conn, e *extent) error {
@@ -195,6 +207,7 @@ func (x *index) follow(ctx context.Context, c *conn, e *extent) error {
 		return nil
 	}
 	x.seq = e.seq
+	ctx = context.WithoutCancel(ctx) // what is dropped must come back, and is no more than moved holds
 	for n, t := range indexed {
 		if len(again[n]) == 0 {
 			continue
@@ -203,7 +216,7 @@ func (x *index) follow(ctx context.Context, c *conn, e *extent) error {
 		ti.drop(again[n])
 		err := c.each(ctx, on(t, selectIndexed+` WHERE {t}.rid <= ? AND {t}.rid IN (SELECT value FROM json_each(?))`),
 			[]any{ti.last, jsonRIDs(again[n])}, func(rows *sql.Rows) error {
-				_, err := ti.add(rows, t)
+				_, _, err := ti.add(rows, t)
 				return err
 			})
 		if err != nil {
@@ -218,15 +231,15 @@ const selectIndexed = `SELECT {t}.rid, {t}.id, {t}.namespace, {t}.summary, {t}.w
  {t}.memory_key, {t}.tags, {t}.kind, {t}.source, {t}.owner, {t}.session_id FROM {t}`
 
 // add puts the row that rows stands at into the layer that takes rows.
-func (x *tierIndex) add(rows *sql.Rows, t memd.Tier) (rid int64, err error) {
-	rid, m, err := scanIndexed(rows, t)
+func (x *tierIndex) add(rows *sql.Rows, t memd.Tier) (m memd.Memory, rid int64, err error) {
+	rid, m, err = scanIndexed(rows, t)
 	if err != nil {
-		return rid, err
+		return m, rid, err
 	}
 	chars := utf8.RuneCountInString(m.Summary)
 	x.layers[len(x.layers)-1].Index.(*segment.Growing).Add(segment.Row{RID: rid, Namespace: m.Namespace, Chars: chars,
 		Unspaced: Unspaced(m.Summary, chars), Grouped: m.SessionID != ""}, []string{m.Summary, m.Why, m.HowToApply}, Labels(&m))
-	return rid, nil
+	return m, rid, nil
 }
 
 // scanIndexed reads a row of selectIndexed.
