@@ -34,9 +34,9 @@ type source struct {
 	read  int                // rows that were, and are visible
 	want  int                // rows of a page
 
-	lends bool      // whether rows may lend each other relevance
-	most  float64   // what no row's relevance exceeds
-	own   []float64 // the relevance of those that were read
+	lends   bool    // whether rows may lend each other relevance
+	most    float64 // what no row's relevance exceeds
+	matches int     // rows that were read and hold what they were found by
 }
 
 // newSource looks up where the rows of a tier are that hold any carrier.
@@ -160,27 +160,27 @@ func (s *source) likely() int {
 	last := s.rest[min(s.want, len(s.rest))-1].bound / (1 + tiltMax)
 	n := sort.Search(len(s.rest), func(i int) bool { return s.rest[i].bound < last })
 	if s.lends {
-		n = max(n, maxLenders-len(s.own)+1)
+		n = max(n, maxLenders-s.matches)
 	}
 	return min(max(n, leastRead), mostRead)
 }
 
-// more reads the visible ones among the next candidates. What is not visible
-// makes room. Rows of equal bounds are not parted: where more are left than may
-// be read, the newest are, by id, since neither the database nor the place in it
-// may tell.
-func (s *source) more(v *store.View, p *plan) ([]memd.Memory, error) {
+// more reads the visible ones among the next candidates, with their bounds. What
+// is not visible makes room. Rows of equal bounds are not parted: where more are
+// left than may be read, the newest are, by id, since neither the database nor
+// the place in it may tell.
+func (s *source) more(v *store.View, p *plan) (rows []memd.Memory, bounds []float64, err error) {
 	if err := s.uncover(v, p); err != nil || len(s.rest) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	left := maxScored - s.read
 	hidden := s.hidden()
 	n := min(s.likely(), left, sort.Search(len(s.rest), func(i int) bool { return s.rest[i].bound <= hidden }))
-	first := n // of those with the bound of the last
-	for 0 < first && s.rest[first-1].bound == s.rest[n-1].bound {
+	first, last := n, s.rest[n-1].bound
+	for 0 < first && s.rest[first-1].bound == last {
 		first--
 	}
-	for n < len(s.rest) && s.rest[n].bound == s.rest[n-1].bound {
+	for n < len(s.rest) && s.rest[n].bound == last {
 		n++
 	}
 	taken := make([]store.Loc, n)
@@ -188,17 +188,28 @@ func (s *source) more(v *store.View, p *plan) ([]memd.Memory, error) {
 		taken[i] = c.Loc
 		s.seen[c.Loc] = true
 	}
-	s.rest = s.rest[n:]
-	if n <= left {
-		rows, err := v.Load(s.tier, taken, p.scope, p.filter)
-		s.read += len(rows)
-		return rows, err
+	whole := n
+	if n > left {
+		whole = first
 	}
-	rows, err := v.Load(s.tier, taken[:first], p.scope, p.filter)
+	rows, at, err := v.LoadAt(s.tier, taken[:whole], p.scope, p.filter)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	newest, err := v.LoadNewest(s.tier, taken[first:], p.scope, p.filter, left-len(rows))
-	s.read += len(rows) + len(newest)
-	return append(rows, newest...), err
+	for _, i := range at {
+		bounds = append(bounds, s.rest[i].bound)
+	}
+	s.rest = s.rest[n:]
+	if whole < n {
+		newest, err := v.LoadNewest(s.tier, taken[whole:], p.scope, p.filter, left-len(rows))
+		if err != nil {
+			return nil, nil, err
+		}
+		for range newest {
+			bounds = append(bounds, last)
+		}
+		rows = append(rows, newest...)
+	}
+	s.read += len(rows)
+	return rows, bounds, nil
 }

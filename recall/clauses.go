@@ -56,21 +56,20 @@ func clausesOf(query string, all []terms.Term) [][]int {
 	return clauses
 }
 
-// passages are the overlapping parts of a long text of so many code points;
-// one no longer than two has none.
-func passages(text string, chars int) iter.Seq[string] {
+// halves are the parts of a long text of so many code points of which every two
+// neighbours are a passage; one no longer than two passages has none.
+func halves(text string, chars int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		size := passageSize(store.Unspaced(text, chars))
 		if chars <= size*2 {
 			return
 		}
-		half := text
-		for {
-			end := after(half, size)
-			if !yield(half[:end]) || end == len(half) {
+		for text != "" {
+			end := after(text, size/2)
+			if !yield(text[:end]) {
 				return
 			}
-			half = half[after(half, size/2):]
+			text = text[end:]
 		}
 	}
 }

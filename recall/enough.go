@@ -51,18 +51,7 @@ func (s *source) meets(demand float64) bool {
 	if s.ended() || demand > highest(s.tier, s.most)+s.borrowed() {
 		return true
 	}
-	return demand > highest(s.tier, s.next()) && (!s.lends || s.lenders() >= maxLenders)
-}
-
-// lenders is how many rows were read that are more relevant than any unread.
-func (s *source) lenders() (n int) {
-	next := s.next()
-	for _, own := range s.own {
-		if own > next {
-			n++
-		}
-	}
-	return n
+	return demand > highest(s.tier, s.next()) && (!s.lends || s.matches >= maxLenders)
 }
 
 // meets reports whether all sources do.
@@ -100,11 +89,26 @@ func (e *Engine) addTwins(v *store.View, p *plan, r *ranking, want int) (more bo
 		if err != nil {
 			return false, err
 		}
-		added, err := e.score(v, p, r, rows)
+		bounds := make([]float64, len(rows))
+		for i := range rows {
+			bounds[i] = r.boundOf(&rows[i])
+		}
+		added, err := e.score(v, p, r, rows, bounds)
 		if err != nil {
 			return false, err
 		}
 		more = more || len(added) > 0
 	}
 	return more, nil
+}
+
+// boundOf is the bound by which a source would yield a row.
+func (r *ranking) boundOf(m *memd.Memory) float64 {
+	for _, s := range r.sources {
+		if s.tier == m.Tier {
+			bound, _ := s.bounds.ofText(m)
+			return bound
+		}
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -22,7 +23,8 @@ type lending struct {
 
 // lend lets the rows of a session share their relevance: what was said just
 // before and after a match often belongs to it. Lenders and borrowers are the
-// most relevant matches of a tier that have a session.
+// first matches of a tier by bound, those that have a session: the bound is nearly
+// the relevance, and is known before a row is read.
 func (r *ranking) lend(v *store.View) ([]lending, error) {
 	var all []lending
 	for _, t := range searched {
@@ -37,7 +39,7 @@ func (r *ranking) lend(v *store.View) ([]lending, error) {
 				s.score = s.parts.Sum()
 			}
 		}
-		slices.SortFunc(rows, byOwn)
+		slices.SortFunc(rows, byBound)
 		rows = slices.DeleteFunc(rows[:min(len(rows), maxLenders)], func(s *scored) bool { return s.memory.SessionID == "" })
 		if len(rows) == 0 {
 			continue
@@ -90,13 +92,10 @@ func (e *Engine) enterAll(v *store.View, p *plan, r *ranking, all []lending) ([]
 	return entered, nil
 }
 
-// byOwn sorts by relevance of its own, then as order does.
-func byOwn(a, b *scored) int {
-	switch {
-	case a.own > b.own:
-		return -1
-	case a.own < b.own:
-		return 1
+// byBound sorts by bound, then by relevance of its own, then as order does.
+func byBound(a, b *scored) int {
+	if c := cmp.Or(cmp.Compare(b.bound, a.bound), cmp.Compare(b.own, a.own)); c != 0 {
+		return c
 	}
 	return order(&scored{memory: a.memory}, &scored{memory: b.memory})
 }

@@ -18,6 +18,7 @@ type scored struct {
 	score   float64
 	own     float64 // relevance by its own terms, without place and tilt
 	cosine  float64
+	bound   float64   // what own could be at most, by what the index knows
 	answers []float64 // how much of each sentence of a query of several it answers
 	over    bool      // over the match floor
 	matched []memd.Match
@@ -105,13 +106,19 @@ func (w *weighed) keyword(m *memd.Memory, tf []int, mass float64) float64 {
 	chars := utf8.RuneCountInString(m.Summary)
 	whole := w.answers(tf, chars, mass)
 	best := 0.0
-	for passage := range passages(m.Summary, chars) {
-		here := make([]int, len(tf))
-		w.counter.Count(passage, here)
-		for i := range here {
-			here[i] = min(here[i], tf[i]) // what does not count in the row counts in no part of it
+	before, here, both := make([]int, len(tf)), make([]int, len(tf)), make([]int, len(tf))
+	size := 0 // of the half before
+	for half := range halves(m.Summary, chars) {
+		clear(here)
+		w.counter.Count(half, here)
+		n := utf8.RuneCountInString(half)
+		if size > 0 {
+			for i := range tf {
+				both[i] = min(before[i]+here[i], tf[i]) // what does not count in the row counts in no part of it
+			}
+			best = max(best, w.answers(both, size+n, mass))
 		}
-		best = max(best, w.answers(here, utf8.RuneCountInString(passage), mass))
+		before, here, size = here, before, n
 	}
 	return max(whole, (1-passageWeighs)*whole+passageWeighs*best)
 }

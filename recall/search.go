@@ -115,24 +115,22 @@ func (p *plan) find(v *store.View, r *ranking, want int) error {
 func (e *Engine) readFor(v *store.View, p *plan, r *ranking, demand func() float64) error {
 	for _, s := range r.sources {
 		for !s.meets(demand()) {
-			rows, err := s.more(v, p)
+			rows, bounds, err := s.more(v, p)
 			if err != nil {
 				return err
 			}
-			found, err := e.score(v, p, r, rows)
+			found, err := e.score(v, p, r, rows, bounds)
 			if err != nil {
 				return err
 			}
-			for _, one := range found {
-				s.own = append(s.own, one.own)
-			}
+			s.matches += len(found)
 		}
 	}
 	return nil
 }
 
-// score scores rows, and adds those that match and were not known.
-func (e *Engine) score(v *store.View, p *plan, r *ranking, rows []memd.Memory) (added []*scored, err error) {
+// score scores rows of some bounds, and adds those that match and were not known.
+func (e *Engine) score(v *store.View, p *plan, r *ranking, rows []memd.Memory, bounds []float64) (added []*scored, err error) {
 	cosines, err := p.cosines(v, rows)
 	if err != nil {
 		return nil, err
@@ -143,6 +141,7 @@ func (e *Engine) score(v *store.View, p *plan, r *ranking, rows []memd.Memory) (
 		}
 		r.known[rows[i].ID] = true
 		if one, ok := r.terms.score(&rows[i], cosines[rows[i].ID], e.store.Budgets(), p.hour); ok {
+			one.bound = bounds[i]
 			added = append(added, one)
 		}
 	}

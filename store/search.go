@@ -119,8 +119,14 @@ func (v *View) Texts(t memd.Tier, locs []Loc, scope Scope, yield func(Loc, *memd
 // Load reads those of the rows of tier t at locs that are visible in scope and
 // pass the filter, in the order given and without raw_content.
 func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd.Memory, error) {
+	rows, _, err := v.LoadAt(t, locs, scope, filter)
+	return rows, err
+}
+
+// LoadAt is Load, with the place of each row in locs.
+func (v *View) LoadAt(t memd.Tier, locs []Loc, scope Scope, filter Filter) (rows []memd.Memory, at []int, err error) {
 	found := make(map[Loc]memd.Memory, len(locs))
-	err := v.eachWanted(locs, func(i int, c *conn, rids string) error {
+	err = v.eachWanted(locs, func(i int, c *conn, rids string) error {
 		query := on(t, `SELECT {t}.rid, `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.rid = w.value
  WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags)
 		args := append(append(scope.args(), filter.args()...), rids)
@@ -138,15 +144,15 @@ func (v *View) Load(t memd.Tier, locs []Loc, scope Scope, filter Filter) ([]memd
 		}))
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]memd.Memory, 0, len(found))
-	for _, l := range locs {
+	rows, at = make([]memd.Memory, 0, len(found)), make([]int, 0, len(found))
+	for i, l := range locs {
 		if m, ok := found[l]; ok {
-			out = append(out, m)
+			rows, at = append(rows, m), append(at, i)
 		}
 	}
-	return out, nil
+	return rows, at, nil
 }
 
 // LoadNewest is Load for the limit newest of the visible rows, by id, which is
