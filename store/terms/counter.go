@@ -42,6 +42,12 @@ func (c *Counter) count(token []byte, _ role) {
 	if !c.first[token[0]] || len(token) > maxWord {
 		return
 	}
+	if !stems(token) { // no need to remember the pairs of characters of a text, which are many
+		if place, ok := c.terms[string(token)]; ok {
+			c.tf[place]++
+		}
+		return
+	}
 	place, met := c.words.of[string(token)]
 	if !met {
 		place = c.place(token)

@@ -30,6 +30,11 @@ func (x *Indexer) emit(token []byte, _ role) {
 	if len(token) > maxWord {
 		return
 	}
+	if !stems(token) {
+		x.out = append(x.out[:0], token...)
+		x.yield(x.out)
+		return
+	}
 	term, met := x.stems.of[string(token)]
 	if !met {
 		stemmed, word := x.stems.stem(token), string(token)

@@ -1,6 +1,9 @@
 package terms
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Stemming: Porter's algorithm (M. F. Porter, "An algorithm for suffix
 // stripping", 1980) in the variant of FTS5's porter tokenizer. It works on
@@ -41,7 +44,7 @@ var (
 // stem returns the stem of a folded token. It works in place: the result
 // shares b's memory and is never longer. The first byte never changes.
 func stem(b []byte) []byte {
-	if len(b) < minStemmed || len(b) > maxStemmed {
+	if len(b) < minStemmed || len(b) > maxStemmed || !stems(b) {
 		return b
 	}
 	b = pastOrGerund(plural(b))
@@ -53,6 +56,10 @@ func stem(b []byte) []byte {
 	b = replace(b, step4[:], 1)
 	return final(b)
 }
+
+// stems reports whether a token may have another stem than itself: every rule
+// is about an ending of ASCII letters.
+func stems(token []byte) bool { return token[len(token)-1] < utf8.RuneSelf }
 
 // plural is step 1a.
 func plural(b []byte) []byte {
