@@ -48,9 +48,8 @@ func (e *Engine) search(v *store.View, p *plan, want int) (*ranking, error) {
 
 func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) {
 	r := &ranking{notesOut: map[string]int{}, beside: map[string]store.Beside{}, known: map[string]bool{}, twinned: map[string]bool{}}
-	if err := p.find(v, r, want); err != nil { // the session's notes can still answer
-		r.failed, r.sources = err, nil
-		if err := e.legFailure(v, memd.MatchKeyword, err); err != nil {
+	if err := p.find(v, r, want); err != nil {
+		if err := e.loseKeyword(v, r, err); err != nil {
 			return nil, err
 		}
 	}
@@ -62,7 +61,9 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 		return nil, err
 	}
 	if err := e.readFor(v, p, r, func() float64 { return p.demandOf(r.found, want) }); err != nil {
-		return nil, err
+		if err := e.loseKeyword(v, r, err); err != nil {
+			return nil, err
+		}
 	}
 	r.stand(p)
 	for {
@@ -85,6 +86,17 @@ func (e *Engine) searchWith(v *store.View, p *plan, want int) (*ranking, error) 
 			return r, nil
 		}
 	}
+}
+
+// loseKeyword goes on without the keyword leg after its failure, if that only
+// degrades the answer: the session's notes can still answer.
+func (e *Engine) loseKeyword(v *store.View, r *ranking, err error) error {
+	if _, vector := errors.AsType[*vectorFault](err); vector {
+		return err
+	}
+	r.failed, r.sources = err, nil
+	r.found = slices.DeleteFunc(r.found, func(s *scored) bool { return s.memory.Tier != memd.Transient })
+	return e.legFailure(v, memd.MatchKeyword, err)
 }
 
 // find weighs the query's terms and looks up where candidates are.
