@@ -318,3 +318,29 @@ func TestVectorRolloverInvariance(t *testing.T) {
 		}
 	}
 }
+
+// A row that its vector finds lends as it does where its words find it, however
+// many others hold fewer of them.
+func TestNearRowsLend(t *testing.T) {
+	h := newHouse(t)
+	rows := []memd.Memory{
+		short("the car and the ferry at the kumquat harbour", saidIn("a")),
+		short("a kumquat too", saidIn("a")),
+	}
+	for n := range 250 {
+		rows = append(rows, short(fmt.Sprintf("kumquat %d in a longer text, with further words that say nothing of it", n), saidIn(fmt.Sprint("s", n))))
+	}
+	put := h.put(rows...)
+	h.embedded(trades)
+	answer := h.recall(memd.Query{Query: "automobile ferry kumquat", Explain: true, Limit: ptr(100)})
+	for _, hit := range answer.Results {
+		if hit.ID == put[1] {
+			// A session alone, of which it is the best, would lend a fifth of its own.
+			if b := *hit.Breakdown; b.Neighbour <= 0.25*(b.Keyword+b.Metadata+b.Vector) {
+				t.Errorf("it borrows nothing: %+v", b)
+			}
+			return
+		}
+	}
+	t.Error("the row beside the near one is not among the first hundred")
+}
