@@ -153,7 +153,9 @@ func (e *Engine) score(v *store.View, p *plan, r *ranking, rows []memd.Memory, b
 		}
 		r.known[rows[i].ID] = true
 		if one, ok := r.terms.score(&rows[i], cosines[rows[i].ID], e.store.Budgets(), p.hour); ok {
-			one.bound = bounds[i]
+			if one.bound = bounds[i]; p.vector.Of != nil { // all are read, and the index knows of no vector
+				one.bound = one.own
+			}
 			added = append(added, one)
 		}
 	}

@@ -164,7 +164,7 @@ func (e *Engine) addNear(v *store.View, p *plan, r *ranking) error {
 			}
 			r.known[n.ID] = true
 			if s, ok := r.terms.score(&n.Memory, n.Cosine, e.store.Budgets(), p.hour); ok {
-				s.bound = r.boundOf(&n.Memory)
+				s.bound = s.own
 				r.found = append(r.found, s)
 			}
 		}
