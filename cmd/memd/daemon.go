@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -60,11 +61,13 @@ func (a *app) serve(ctx context.Context) error {
 	return err
 }
 
-// index has the keyword indexes made before the first question asks for them.
+// index has the keyword indexes made before the first question asks for them, and
+// gives back what that took beside them.
 func (a *app) index(ctx context.Context) {
 	if err := a.store.Index(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("keyword index not made yet; sqlite's answers", "error", err)
 	}
+	debug.FreeOSMemory()
 }
 
 // embed has rows given their vectors, where there is an embedder, until the
