@@ -4,6 +4,7 @@ package bench
 
 import (
 	"cmp"
+	"flag"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -116,8 +117,8 @@ func BenchmarkRecall21(b *testing.B) {
 }
 
 // turn is how many questions memd and SQLite answer by turns. One at a time each
-// would find in the processor's caches what the other left there.
-const turn = 20
+// finds in the processor's caches what the other left there.
+var turn = flag.Int("recall.turn", 20, "questions that memd and SQLite answer by turns")
 
 // askBoth asks memd and SQLite by turns and reports medians and 99th
 // percentiles of their CPU time after a first question, with what memd allocates
@@ -129,7 +130,7 @@ func askBoth(b *testing.B, engine *recall.Engine, questions []string, bare func(
 	ask(b, engine, memd.Query{Query: questions[0]}) // which compiles statements in every database
 	i := 0
 	for b.Loop() {
-		some := make([]string, turn)
+		some := make([]string, *turn)
 		for n := range some {
 			some[n] = questions[i%len(questions)]
 			i++
