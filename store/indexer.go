@@ -11,11 +11,7 @@ const indexStep = 250
 
 // indexer is the goroutine that makes the keyword indexes in memory, and those
 // anew that lost their place.
-type indexer struct {
-	calls chan struct{} // holds one
-	stop  context.CancelFunc
-	done  chan struct{}
-}
+type indexer struct{ loop }
 
 func (x *indexer) begin(ctx context.Context, s *Set) {
 	ctx, x.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -33,22 +29,6 @@ func (x *indexer) begin(ctx context.Context, s *Set) {
 			}
 		}
 	}()
-}
-
-// wake has the goroutine look for work. It never waits.
-func (x *indexer) wake() {
-	select {
-	case x.calls <- struct{}{}:
-	default:
-	}
-}
-
-// end stops the goroutine and waits for it.
-func (x *indexer) end() {
-	if x.stop != nil {
-		x.stop()
-		<-x.done
-	}
 }
 
 // Index makes the keyword index in memory of every database that has none that

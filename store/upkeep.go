@@ -11,11 +11,16 @@ import (
 // after a rollover, goes on with a retirement that was cut short, and reads
 // what writes ask of historical databases.
 type upkeep struct {
-	calls  chan struct{} // holds one
-	hashes atomic.Bool   // whether a write asked for content hashes that are not read yet
-	stop   context.CancelFunc
-	done   chan struct{}
+	loop
+	hashes atomic.Bool // whether a write asked for content hashes that are not read yet
 	begun  atomic.Bool // whether it has gone on with what was cut short, as far as it could
+}
+
+// loop is a goroutine that looks for work when it is woken.
+type loop struct {
+	calls chan struct{} // holds one
+	stop  context.CancelFunc
+	done  chan struct{}
 }
 
 func (u *upkeep) begin(ctx context.Context, s *Set) {
@@ -46,18 +51,18 @@ func (u *upkeep) begin(ctx context.Context, s *Set) {
 }
 
 // wake has the goroutine look for work. It never waits.
-func (u *upkeep) wake() {
+func (l *loop) wake() {
 	select {
-	case u.calls <- struct{}{}:
+	case l.calls <- struct{}{}:
 	default:
 	}
 }
 
 // end stops the goroutine and waits for it.
-func (u *upkeep) end() {
-	if u.stop != nil {
-		u.stop()
-		<-u.done
+func (l *loop) end() {
+	if l.stop != nil {
+		l.stop()
+		<-l.done
 	}
 }
 
