@@ -255,6 +255,20 @@ func TestDamagedDatabaseHasNoIndex(t *testing.T) {
 	}
 }
 
+// fading is a context that ends when it was asked for so often whether it has.
+type fading struct {
+	context.Context
+	left   atomic.Int64
+	cancel context.CancelFunc
+}
+
+func (f *fading) Done() <-chan struct{} {
+	if f.left.Add(-1) == 0 {
+		f.cancel()
+	}
+	return f.Context.Done()
+}
+
 // A reader that goes away in the middle of bringing an index up to date leaves
 // it whole.
 func TestIndexBrokenOff(t *testing.T) {
@@ -272,18 +286,13 @@ func TestIndexBrokenOff(t *testing.T) {
 			rows = append(rows, row(memd.Short, 1000*(1+round)+n, saying(rng)))
 		}
 		put(t, s, rows...)
-		cut, cancel := context.WithCancel(ctx)
-		var other sync.WaitGroup
-		other.Go(func() {
-			for range rng.IntN(4000) {
-				runtime.Gosched()
-			}
-			cancel()
-		})
+		within, cancel := context.WithCancel(ctx)
+		cut := &fading{Context: within, cancel: cancel}
+		cut.left.Store(int64(1 + 3*round))
 		if _, err := agreesWithin(cut, t, s, []string{"alpha"}); err != nil {
 			broken++
 		}
-		other.Wait()
+		cancel()
 		if _, err := agreesWithin(ctx, t, s, []string{"alpha", "bravo"}); err != nil {
 			t.Fatal(err)
 		}
