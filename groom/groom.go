@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 
 	"memd"
+	"memd/guard/sources"
 	"memd/store"
 )
 
@@ -19,14 +20,22 @@ type Options struct {
 
 // Pass is the outcome of one pass.
 type Pass struct {
-	Name    string  `json:"name"`
-	Planned int     `json:"planned"`
-	Changed int     `json:"changed"`
-	Skipped int     `json:"skipped"` // changed by others since the plan
-	Capped  bool    `json:"capped"`
-	MS      float64 `json:"ms"`
-	Error   string  `json:"error,omitempty"` // a code, never a cause
+	Name    string   `json:"name"`
+	Planned int      `json:"planned"`
+	Changed int      `json:"changed"`
+	Skipped int      `json:"skipped"` // changed by others since the plan
+	Capped  bool     `json:"capped"`
+	Bytes   int64    `json:"bytes"` // given back to the file system
+	MS      float64  `json:"ms"`
+	IDs     []string `json:"ids"` // of the rows that changed, the first maxIDs
+	// MoreIDs is how many there are beyond IDs. A report that is kept holds fewer
+	// of them than the answer to a run.
+	MoreIDs int    `json:"more_ids,omitempty"`
+	Error   string `json:"error,omitempty"` // a code, never a cause
 }
+
+// maxIDs bounds the ids of one pass in the answer to a run.
+const maxIDs = 1000
 
 // Report is the outcome of a run.
 type Report struct {
@@ -50,13 +59,25 @@ func (r Report) Whole() bool {
 // keptReports is how many reports are kept.
 const keptReports = 20
 
+// Progress is how far a run has come.
+type Progress struct {
+	DryRun    bool      `json:"dry_run"`
+	Light     bool      `json:"light"`
+	StartedAt memd.Time `json:"started_at"`
+	Pass      string    `json:"pass"`    // under way
+	Planned   int       `json:"planned"` // by it
+	Changed   int       `json:"changed"`
+}
+
 // Runner runs passes over a store, one run at a time. It is safe for
 // concurrent use.
 type Runner struct {
-	store *store.Set
-	log   *slog.Logger
+	store   *store.Set
+	sources *sources.Checker
+	log     *slog.Logger
 
-	mu sync.Mutex // held for a run
+	turn     chan struct{} // holds one during a run
+	progress atomic.Pointer[Progress]
 }
 
 // New makes a Runner on an open store.
@@ -64,17 +85,46 @@ func New(s *store.Set, log *slog.Logger) *Runner {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{store: s, log: log}
+	return &Runner{store: s, log: log, turn: make(chan struct{}, 1), sources: sources.New(nil)}
 }
+
+// WithSources has the Runner look at the artefacts that memories rest on.
+func (r *Runner) WithSources(c *sources.Checker) *Runner {
+	r.sources = c
+	return r
+}
+
+// Running is how far the run under way has come, nil where there is none.
+func (r *Runner) Running() *Progress { return r.progress.Load() }
 
 // Run runs the passes in order. A pass that fails is reported by name and the
 // rest still run; only a context at its end stops the run. Two runs never
 // overlap: the second is refused with store_busy.
 func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
-	if !r.mu.TryLock() {
+	select {
+	case r.turn <- struct{}{}:
+	default:
 		return Report{}, memd.Errorf(memd.CodeStoreBusy, "a groom is running").WithHint("wait for it to end")
 	}
-	defer r.mu.Unlock()
+	return r.run(ctx, opts)
+}
+
+// Await is Run once a run under way has ended.
+func (r *Runner) Await(ctx context.Context, opts Options) (Report, error) {
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return Report{}, ctx.Err()
+	}
+	return r.run(ctx, opts)
+}
+
+// run is Run in its turn, which it ends.
+func (r *Runner) run(ctx context.Context, opts Options) (Report, error) {
+	defer func() {
+		r.progress.Store(nil)
+		<-r.turn
+	}()
 	if err := r.store.FlushAccess(ctx); err != nil {
 		return Report{}, err
 	}
@@ -83,6 +133,7 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 		if opts.Light && !p.light {
 			continue
 		}
+		r.progress.Store(&Progress{DryRun: opts.DryRun, Light: opts.Light, StartedAt: report.StartedAt, Pass: p.name})
 		began := r.store.Clock()
 		pass, err := p.run(ctx, r.store, opts)
 		if ctx.Err() != nil {
@@ -90,6 +141,9 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 		}
 		pass.Name = p.name
 		pass.MS = float64(r.store.Clock().Sub(began).Microseconds()) / 1000
+		if pass.IDs == nil {
+			pass.IDs = []string{}
+		}
 		if err != nil {
 			pass.Error = string(memd.CodeOf(err))
 			r.log.Error("groom pass failed", "pass", p.name, "error", err)
@@ -102,6 +156,12 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 
 // reportsKey is where the last reports stand in the meta table.
 const reportsKey = "groom_reports"
+
+// Where the ends of the last whole runs stand: of a full one, and of any.
+const (
+	fullKey  = "last_groom_at"
+	lightKey = "last_light_groom_at"
+)
 
 // keep remembers a real run; last_groom_at moves only after a whole one. A run
 // that changed nothing leaves no byte but these.
@@ -122,10 +182,13 @@ func (r *Runner) keep(ctx context.Context, report Report, opts Options) error {
 		if err := tx.SetMeta(reportsKey, string(encoded), report.FinishedAt); err != nil {
 			return err
 		}
-		if opts.Light || !report.Whole() {
+		if !report.Whole() {
 			return nil
 		}
-		return tx.SetMeta("last_groom_at", report.FinishedAt.String(), report.FinishedAt)
+		if err := tx.SetMeta(lightKey, report.FinishedAt.String(), report.FinishedAt); err != nil || opts.Light {
+			return err
+		}
+		return tx.SetMeta(fullKey, report.FinishedAt.String(), report.FinishedAt)
 	})
 }
 

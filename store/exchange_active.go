@@ -225,6 +225,7 @@ const (
 	onceSize      = 384
 	accessSize    = 192
 	outboxSize    = 128
+	hitSize       = 96
 )
 
 // handOn copies into the database at path what the active one hands on.
@@ -259,14 +260,15 @@ func (s *Set) handOn(ctx context.Context, path, file string) (err error) {
 			{`INSERT INTO next.history (file, seq, state, sealed_at, bytes, short, long, archive, vectors, vector_bytes)
  SELECT ?, 1 + coalesce(max(seq), 0), 'sealed', ?, ?, ?, ?, ?, ?, ? FROM main.history`,
 				[]any{file, now, u.bytes, u.short, u.long, u.archive, u.vectors, u.vectorBytes}},
-			{`INSERT INTO next.head (namespace, memory_key, version, id, file)
- SELECT namespace, memory_key, version, id, CASE WHEN id IS NOT NULL THEN coalesce(file, ?) END FROM main.head`, []any{file}},
+			{`INSERT INTO next.head (namespace, memory_key, version, id, file, source_hash)
+ SELECT namespace, memory_key, version, id, CASE WHEN id IS NOT NULL THEN coalesce(file, ?) END, source_hash FROM main.head`, []any{file}},
 			{`INSERT INTO next.gone SELECT * FROM main.gone`, nil},
 			{`INSERT INTO next.session SELECT * FROM main.session`, nil},
 			{`INSERT INTO next.transient SELECT * FROM main.transient WHERE expires_at IS NULL OR expires_at > ?`, []any{now}},
 			{`INSERT INTO next.tombstone SELECT * FROM main.tombstone ORDER BY forgotten_at DESC LIMIT ?`, []any{share / tombstoneSize}},
 			{`INSERT INTO next.once SELECT * FROM main.once ORDER BY at DESC LIMIT ?`, []any{min(maxOnce, share/onceSize)}},
 			{`INSERT INTO next.access_log SELECT * FROM main.access_log ORDER BY at DESC LIMIT ?`, []any{share / accessSize}},
+			{`INSERT INTO next.pitfall_hit SELECT * FROM main.pitfall_hit ORDER BY seq DESC LIMIT ?`, []any{share / hitSize}},
 			{`INSERT INTO next.outbox SELECT * FROM main.outbox ORDER BY queued_at DESC LIMIT ?`, []any{share / outboxSize}},
 			{`INSERT INTO next.audit (seq, at, caller, action, detail) SELECT 1 + coalesce(max(seq), 0), ?, 'memd', 'rollover', ? FROM main.audit`,
 				[]any{now, file}},

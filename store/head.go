@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"memd"
 )
@@ -12,6 +13,10 @@ type Head struct {
 	Version int    // the highest version ever given out
 	ID      string // the current row, "" when it was deleted by hand
 	File    string // the historical database that holds it, "" for the active one
+
+	// SourceHash is that of what the row's source cites, as it was read when the
+	// row was last verified; "" where it was not read then.
+	SourceHash string
 }
 
 // headKey names a key.
@@ -34,8 +39,8 @@ func (tx *Tx) Head(namespace, key string) (h Head, ok bool, err error) {
 }
 
 func headOf(ctx context.Context, c *conn, namespace, key string) (h Head, ok bool, err error) {
-	err = c.row(ctx, `SELECT version, id, file FROM head WHERE namespace = ? AND memory_key = ?`,
-		[]any{namespace, key}, &h.Version, nullText{&h.ID}, nullText{&h.File})
+	err = c.row(ctx, `SELECT version, id, file, source_hash FROM head WHERE namespace = ? AND memory_key = ?`,
+		[]any{namespace, key}, &h.Version, nullText{&h.ID}, nullText{&h.File}, nullText{&h.SourceHash})
 	ok, err = none(err)
 	return h, ok, fail("read a head", err)
 }
@@ -65,10 +70,18 @@ func (tx *Tx) Row(h Head) (m memd.Memory, ok bool, err error) {
 
 // SetHead makes id, a row of the active database, the current version of a key.
 func (tx *Tx) SetHead(namespace, key string, h Head) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT INTO head (namespace, memory_key, version, id) VALUES (?, ?, ?, ?)
-ON CONFLICT (namespace, memory_key) DO UPDATE SET version = excluded.version, id = excluded.id, file = NULL`,
-		namespace, key, h.Version, orNull(h.ID))
+	_, err := tx.conn.exec(tx.ctx, `INSERT INTO head (namespace, memory_key, version, id, source_hash) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (namespace, memory_key) DO UPDATE SET version = excluded.version, id = excluded.id, file = NULL, source_hash = excluded.source_hash`,
+		namespace, key, h.Version, orNull(h.ID), orNull(h.SourceHash))
 	return fail("move a head", err)
+}
+
+// KeepSourceHash keeps, for the head that is row id, the hash of what its source
+// cites, "" for none.
+func (tx *Tx) KeepSourceHash(namespace, key, id, hash string) error {
+	_, err := tx.conn.exec(tx.ctx, `UPDATE head SET source_hash = ?4 WHERE namespace = ?1 AND memory_key = ?2 AND id = ?3`,
+		namespace, key, id, orNull(hash))
+	return fail("keep the hash of a source", err)
 }
 
 // DropHead forgets that a key ever existed.
@@ -84,6 +97,64 @@ func (tx *Tx) Heads(namespace string) (int, error) {
 	err := tx.conn.row(tx.ctx, `SELECT count(*) FROM head WHERE id IS NOT NULL AND (?1 IS NULL OR namespace = ?1)`,
 		[]any{orNull(namespace)}, &n)
 	return n, fail("count heads", err)
+}
+
+// headsAtOnce is how many rows EachHead holds at a time.
+const headsAtOnce = 100
+
+// EachHead calls fn with the row of every head, without raw_content, and the
+// head itself, in the order of namespaces and keys. Rows of databases that cannot
+// be read are left out; see Unavailable.
+func (v *View) EachHead(fn func(m memd.Memory, h Head) error) error {
+	var heads []Head
+	err := v.active().each(v.ctx, `SELECT version, id, file, source_hash FROM head WHERE id IS NOT NULL ORDER BY namespace, memory_key`, nil,
+		func(rows *sql.Rows) error {
+			var h Head
+			err := rows.Scan(&h.Version, &h.ID, nullText{&h.File}, nullText{&h.SourceHash})
+			heads = append(heads, h)
+			return err
+		})
+	if err != nil {
+		return fail("read the heads", err)
+	}
+	for some := range slices.Chunk(heads, headsAtOnce) {
+		rows, err := v.rowsOf(some)
+		if err != nil {
+			return err
+		}
+		for _, h := range some {
+			if m, ok := rows[h.ID]; ok {
+				if err := fn(m, h); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rowsOf reads the rows that heads name, by their ids.
+func (v *View) rowsOf(heads []Head) (map[string]memd.Memory, error) {
+	rows := map[string]memd.Memory{}
+	err := v.each(func(i int, c *conn) error {
+		var ids []string
+		for _, h := range heads {
+			if h.File == v.parts[i].file {
+				ids = append(ids, h.ID)
+			}
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		var found []memd.Memory
+		err := c.each(v.ctx, on(memd.Long, `SELECT `+columns+` FROM json_each(?) w CROSS JOIN {t} ON {t}.id = w.value`),
+			[]any{jsonList(ids)}, collect(memd.Long, false, &found))
+		for _, m := range found {
+			rows[m.ID] = m
+		}
+		return fail("read the heads", err)
+	})
+	return rows, err
 }
 
 // Versions returns every row of a key, newest version first: those of the

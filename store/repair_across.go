@@ -83,7 +83,8 @@ func (tx *Tx) keepHeads(c *census, id string) error {
 // tie makes a row of any database, or none, the head of a key.
 func (tx *Tx) tie(k headKey, h Head) error {
 	_, err := tx.conn.exec(tx.ctx, `INSERT INTO head (namespace, memory_key, version, id, file) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (namespace, memory_key) DO UPDATE SET version = excluded.version, id = excluded.id, file = excluded.file`,
+ON CONFLICT (namespace, memory_key) DO UPDATE SET version = excluded.version, id = excluded.id, file = excluded.file,
+ source_hash = CASE WHEN head.id IS excluded.id THEN head.source_hash END`,
 		k.namespace, k.key, h.Version, orNull(h.ID), orNull(h.File))
 	return fail("move a head", err)
 }
