@@ -230,7 +230,7 @@ CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (1, 1);`)
 	shellOn(t, path, `ATTACH '`+filepath.Join(now.Path, older)+`' AS o;
 INSERT INTO short SELECT * FROM o.short; INSERT INTO long SELECT * FROM o.long; INSERT INTO archive SELECT * FROM o.archive;
-INSERT INTO head SELECT * FROM o.head;
+INSERT INTO head SELECT namespace, memory_key, version, id, file FROM o.head;
 UPDATE short SET id = '`+id(30)+`';`)
 	b := store.Backup{Path: old, Manifest: store.BackupManifest{Schema: 1, CreatedAt: now.Manifest.CreatedAt,
 		Files: []store.BackupFile{{Name: store.ActiveName, Rows: store.TierRows{Short: 1, Long: 1, Archive: 2}}}}}
