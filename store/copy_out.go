@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"memd/internal/atomicfile"
@@ -119,7 +120,9 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 		queries = append(queries, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('delete-all')`), on(t, `DELETE FROM {t}`),
 			on(t, `DELETE FROM {t}_reindex`), on(t, `UPDATE tally SET rows = 0, chars = 0 WHERE tier = '{t}'`))
 	}
-	queries = append(queries, `DELETE FROM embedding`, `DELETE FROM pitfall_hit`,
+	// Hits stay, as many as an exchange hands on.
+	hits := strconv.FormatInt(s.budgets.ActiveBytes/bulkShare/hitSize, 10)
+	queries = append(queries, `DELETE FROM embedding`, `DELETE FROM pitfall_hit WHERE seq <= (SELECT max(seq) FROM pitfall_hit) - `+hits,
 		// A gap says that more was moved than is told here.
 		`INSERT INTO moved (seq, tier, rid) SELECT coalesce(max(seq), 0) + 2 * `+movedKept+`, 'short', 0 FROM moved`,
 		// One entry stays, so that the next follows on it.

@@ -218,7 +218,7 @@ func shed(ctx context.Context, c *conn, lock sync.Locker) error {
 		return err
 	}
 	err := func() error {
-		for _, table := range []string{"transient", "session", "once", "outbox", "access_log", "gone", "history"} {
+		for _, table := range []string{"transient", "session", "once", "outbox", "access_log", "pitfall_hit", "gone", "history"} {
 			if _, err := c.exec(ctx, `DELETE FROM `+table); err != nil {
 				return err
 			}

@@ -440,8 +440,8 @@ VALUES (?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orN
 	return fail("write an audit entry", err)
 }
 
-// Bury deletes m and remembers that it was forgotten, without its body. From a
-// historical database it goes once that is durable.
+// Bury deletes m and its hits, and remembers that it was forgotten, without its
+// body. From a historical database it goes once that is durable.
 func (tx *Tx) Bury(m *memd.Memory, at memd.Time) error {
 	var err error
 	if p := tx.at[m.ID]; p != nil {
@@ -453,6 +453,9 @@ func (tx *Tx) Bury(m *memd.Memory, at memd.Time) error {
 	}
 	if err != nil {
 		return err
+	}
+	if _, err = tx.conn.exec(tx.ctx, `DELETE FROM pitfall_hit WHERE memory_id = ?`, m.ID); err != nil {
+		return fail("forget hits", err)
 	}
 	_, err = tx.conn.exec(tx.ctx, `INSERT OR REPLACE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
 VALUES (?, ?, ?, ?, ?)`, m.ID, m.Namespace, orNull(m.MemoryKey), m.ContentHash, at.String())
