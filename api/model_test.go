@@ -288,8 +288,18 @@ func (m *model) Patch(t *rapid.T) {
 		r.resolved = true
 	}
 	r.importance = p.Importance.Value
-	if _, err := m.tiers.Patch(ctx, ann, r.id, p); err != nil {
+	w, err := m.tiers.Patch(ctx, ann, r.id, p)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if p.ResolvedAt.Set && r.kind == memd.Pitfall && (r.tier == memd.Short || m.isCurrent(r)) {
+		if r.tier == memd.Long {
+			m.heads[r.key].id = ""
+		}
+		r.tier = memd.Archive
+	}
+	if w.Tier != r.tier {
+		t.Fatalf("patched, the row is in %s, want %s", w.Tier, r.tier)
 	}
 }
 

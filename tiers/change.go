@@ -46,7 +46,8 @@ func (s *Service) changeAny(ctx context.Context, c memd.Caller, id string, out *
 	})
 }
 
-// Patch changes a row's metadata in place. It does not touch its age.
+// Patch changes a row's metadata in place. It does not touch its age. A pitfall
+// that it resolves goes to the archive, its key kept.
 func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Patch) (memd.Written, error) {
 	if isEmpty(p) {
 		return memd.Written{}, memd.Errorf(memd.CodeInvalidRequest, "the patch changes nothing").
@@ -58,7 +59,6 @@ func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Pa
 			return err
 		}
 		m.UpdatedAt = now
-		out = s.shown(*m, now)
 		if err := tx.UpdateMeta(m); err != nil {
 			return err
 		}
@@ -67,9 +67,38 @@ func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Pa
 				return err
 			}
 		}
-		return tx.Audit(s.entry(c, "patch", m, now))
+		if err := tx.Audit(s.entry(c, "patch", m, now)); err != nil {
+			return err
+		}
+		if p.ResolvedAt.Set {
+			if err := s.retirePitfall(tx, c, m, now); err != nil {
+				return err
+			}
+		}
+		out = s.shown(*m, now)
+		return nil
 	})
 	return out, err
+}
+
+// retirePitfall moves a pitfall that is resolved to the archive: a short one,
+// and a long one that is its key's head. A superseded version stays where it is,
+// below the one that took its place.
+func (s *Service) retirePitfall(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) error {
+	if m.Kind != memd.Pitfall || m.ResolvedAt.IsZero() {
+		return nil
+	}
+	switch m.Tier {
+	case memd.Short:
+	case memd.Long:
+		head, _, err := tx.Head(m.Namespace, m.MemoryKey)
+		if err != nil || head.ID != m.ID {
+			return err
+		}
+	default:
+		return nil
+	}
+	return s.moveToArchive(tx, c, now, m)
 }
 
 // apply writes the fields a patch sets into m.

@@ -210,16 +210,14 @@ func (w *crashWriter) remember(text, raw string) error {
 	return err
 }
 
-// resolve archives a pitfall: a row with a key, which is owed for ever.
+// resolve resolves a pitfall, which archives it: a row with a key, which is owed
+// for ever.
 func (w *crashWriter) resolve(key, text string) error {
 	pit, err := w.RememberLongTerm(ctx, ann, longRequest(key, text, func(r *memd.RememberLongTerm) { r.Kind = memd.Pitfall }))
 	if err != nil {
 		return err
 	}
-	if _, err = w.Patch(ctx, ann, pit.ID, memd.Patch{ResolvedAt: memd.Some(w.store.Now())}); err != nil {
-		return err
-	}
-	if _, err = w.Archive(ctx, ann, pit.ID); err == nil {
+	if _, err = w.Patch(ctx, ann, pit.ID, memd.Patch{ResolvedAt: memd.Some(w.store.Now())}); err == nil {
 		w.say("did", "resolve", pit.ID)
 	}
 	return err

@@ -33,8 +33,8 @@ func TestAgeSurvivesMoves(t *testing.T) {
 	check("back to short", memd.Short, second(h.Promote(ctx, ann, id, memd.Promote{To: memd.Short})))
 	check("archive", memd.Archive, second(h.Archive(ctx, ann, id)))
 	check("to long", memd.Long, second(h.Promote(ctx, ann, id, memd.Promote{MemoryKey: "k", Source: agents, Kind: memd.Pitfall})))
-	check("patch", memd.Long, second(h.Patch(ctx, ann, id, memd.Patch{ResolvedAt: memd.Some(h.now())})))
-	check("archive the pitfall", memd.Archive, second(h.Archive(ctx, ann, id)))
+	check("resolve the pitfall", memd.Archive, second(h.Patch(ctx, ann, id, memd.Patch{ResolvedAt: memd.Some(h.now())})))
+	check("archive it again", memd.Archive, second(h.Archive(ctx, ann, id)))
 	check("to long again", memd.Long, second(h.Promote(ctx, ann, id, memd.Promote{Source: agents})))
 	if m, _ := h.get(id); m.Version != 2 || m.MemoryKey != "k" || m.Importance != 8 || m.Owner != "o" || m.Kind != memd.Pitfall {
 		t.Errorf("at the end the row is %+v", m)
@@ -165,7 +165,8 @@ func TestArchive(t *testing.T) {
 	}
 	h.must(second(h.Patch(ctx, ann, fact.ID, memd.Patch{ResolvedAt: memd.Some(h.now())})))
 	refused(t, second(h.Archive(ctx, ann, fact.ID)), memd.CodeInvalidRequest, "")
-	h.must(second(h.Patch(ctx, ann, trap.ID, memd.Patch{ResolvedAt: memd.Some(h.now())})))
+	// Resolved before a resolved pitfall went to the archive by itself.
+	h.shell(`UPDATE long SET resolved_at = '` + h.now().String() + `' WHERE id = '` + trap.ID + `'`)
 	for _, id := range []string{short.ID, trap.ID} {
 		w, err := h.Archive(ctx, ann, id)
 		h.must(err)
