@@ -214,8 +214,9 @@ func (e *Engine) addNotes(v *store.View, p *plan, r *ranking) error {
 	return err
 }
 
-// notes returns the live notes of the session that the request names, none
-// where the caller did not open it.
+// notes returns the live notes of the session that the request names, those under
+// access tags that it does not name left out; none where the caller did not open
+// it.
 func (e *Engine) notes(v *store.View, p *plan) ([]memd.Memory, error) {
 	session := p.query.SessionID
 	if session == "" {
@@ -225,7 +226,10 @@ func (e *Engine) notes(v *store.View, p *plan) ([]memd.Memory, error) {
 	if err != nil || !tiers.Owns(p.caller, owner) {
 		return nil, err
 	}
-	return v.Notes(session, p.now)
+	notes, err := v.Notes(session, p.now)
+	return slices.DeleteFunc(notes, func(m memd.Memory) bool {
+		return slices.ContainsFunc(m.Access, func(tag string) bool { return !slices.Contains(p.scope.Access, tag) })
+	}), err
 }
 
 // removes names the filter that keeps a note out, "" if none does.
