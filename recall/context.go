@@ -83,6 +83,11 @@ func (e *Engine) assemble(v *store.View, p *plan, a *assembly) error {
 	if err != nil {
 		return err
 	}
+	return e.fill(v, p, a, r)
+}
+
+// fill is assemble with what the search found.
+func (e *Engine) fill(v *store.View, p *plan, a *assembly, r *ranking) error {
 	pinned, err := v.Pinned(p.scope, pinnedKinds)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memd"
+	"memd/guard/sources"
 	"memd/store"
 	"memd/store/terms"
 	"memd/tiers"
@@ -26,6 +27,9 @@ type Engine struct {
 	selector   Selector      // nil: none
 	selecting  chan struct{} // holds one for each query that is with the selector
 	selections selections
+
+	sources *sources.Checker           // nil: no artefact is looked at
+	scan    func(text string) []string // nil: nobody looks for secrets
 }
 
 // New makes an Engine on an open store.

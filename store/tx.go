@@ -431,12 +431,13 @@ type Entry struct {
 	ID        string
 	Namespace string
 	MemoryKey string
+	Detail    string
 }
 
 // Audit appends an entry.
 func (tx *Tx) Audit(e Entry) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT INTO audit (at, caller, action, memory_id, namespace, memory_key)
-VALUES (?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orNull(e.Namespace), orNull(e.MemoryKey))
+	_, err := tx.conn.exec(tx.ctx, `INSERT INTO audit (at, caller, action, memory_id, namespace, memory_key, detail)
+VALUES (?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orNull(e.Namespace), orNull(e.MemoryKey), orNull(e.Detail))
 	return fail("write an audit entry", err)
 }
 

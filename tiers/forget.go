@@ -82,5 +82,9 @@ func (s *Service) bury(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Tim
 	if err := tx.Bury(m, now); err != nil {
 		return err
 	}
-	return tx.Audit(s.entry(c, "forget", m, now))
+	e := s.entry(c, "forget", m, now)
+	if len(m.Access) == 0 {
+		e.Detail = store.ForgotOpen
+	}
+	return tx.Audit(e)
 }
