@@ -82,6 +82,10 @@ func (s *Server) context(c *call, in memd.ContextRequest) (memd.Context, error) 
 	return s.engine.Context(c.ctx, c.caller, in)
 }
 
+func (s *Server) why(c *call, in memd.WhyRequest) (memd.WhyAnswer, error) {
+	return s.engine.Why(c.ctx, c.caller, in)
+}
+
 func (s *Server) list(c *call) (memd.Page, error) {
 	req, err := listRequest(c.query)
 	if err != nil {

@@ -80,6 +80,15 @@ func FuzzRecall(f *testing.F) {
 		`{"query":"设备 重","cursor":"eyJ9"}`)
 }
 
+func FuzzWhy(f *testing.F) {
+	fuzzBodies(f, "POST", func(d *daemon) string {
+		d.long("net/gateway", "the gateway's port is 8443")
+		return "/v1/why"
+	},
+		`{"query":"`+marker+` port?","memory_key":"net/gateway","namespaces":["default","user"],"access":["hr"],"session_id":"s"}`,
+		`{"id":"`+marker+`"}`, `{"query":null,"id":null,"memory_key":"no/such"}`)
+}
+
 func FuzzPatch(f *testing.F) {
 	fuzzBodies(f, "PATCH", func(d *daemon) string { return "/v1/memories/" + d.short("to be patched").ID },
 		`{"importance":9,"tags":["`+marker+`"],"owner":"o","access":["hr"],"expires_at":"2026-12-30T02:00:00Z","resolved_at":"2026-11-30T02:00:00Z"}`,

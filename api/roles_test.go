@@ -18,6 +18,7 @@ var roleOf = map[string]memd.Role{
 	"DELETE /v1/sessions/{session_id}":         memd.RoleWrite,
 	"POST /v1/recall":                          memd.RoleRead,
 	"POST /v1/context":                         memd.RoleRead,
+	"POST /v1/why":                             memd.RoleRead,
 	"GET /v1/memories":                         memd.RoleRead,
 	"POST /v1/memories/batch":                  memd.RoleRead,
 	"GET /v1/memories/{id}":                    memd.RoleRead,

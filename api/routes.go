@@ -30,6 +30,8 @@ func (s *Server) routes() []route {
 			"Find the memories that bear on a text, best first", s.recall),
 		posting(post, "/v1/context", read, "context",
 			"Assemble memories for a prompt within a budget", s.context),
+		posting(post, "/v1/why", read, "why",
+			"Say why a memory comes back for a query, or does not", s.why),
 
 		plain(get, "/v1/memories", read, "listMemories",
 			"List memories, newest first", s.list).taking(listParams...),

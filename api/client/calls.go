@@ -58,6 +58,11 @@ func (c *Client) Context(ctx context.Context, req memd.ContextRequest) (Reply[me
 	return call[memd.Context](ctx, c, request{method: http.MethodPost, path: v1("context"), body: req})
 }
 
+// Why asks why a memory comes back for a query, or does not.
+func (c *Client) Why(ctx context.Context, req memd.WhyRequest) (Reply[memd.WhyAnswer], error) {
+	return call[memd.WhyAnswer](ctx, c, request{method: http.MethodPost, path: v1("why"), body: req})
+}
+
 // List lists rows, newest first.
 func (c *Client) List(ctx context.Context, req memd.List) (Reply[memd.Page], error) {
 	query := url.Values{}

@@ -75,7 +75,7 @@ guard, 6 store locked or busy.`,
 	for _, add := range []func() *cobra.Command{
 		c.serve,
 		c.remember, c.rememberLongTerm, c.note, c.session,
-		c.recall, c.context, c.get, c.list,
+		c.recall, c.context, c.why, c.get, c.list,
 		c.edit, c.forget, c.promote, c.archive, c.verify, c.hit,
 		c.groom, c.stats, c.doctor, c.backup, c.restore, c.compact, c.rollover, c.token, c.model, c.config, c.version,
 	} {
