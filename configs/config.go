@@ -52,8 +52,8 @@ type Log struct {
 	Format string `yaml:"format"` // text or json
 }
 
-// Groom says when the store is kept in order. Both schedules have the form that
-// package schedule reads.
+// Groom says when the daemon keeps the store in order. Both schedules have the
+// form that package schedule reads; "" for never.
 type Groom struct {
 	Schedule  string `yaml:"schedule"` // the full run
 	Light     string `yaml:"light"`    // the light run

@@ -82,6 +82,14 @@ func TestFileTakesTextAsWritten(t *testing.T) {
 	}
 }
 
+// An empty schedule is one: it is never due.
+func TestEmptySchedules(t *testing.T) {
+	l := load(t, Options{Env: home(t), File: write(t, "groom: {schedule: '', light: \"\"}\nbackup: {schedule: ''}\n")})
+	if l.Groom.Schedule != "" || l.Groom.Light != "" || l.Backup.Schedule != "" {
+		t.Errorf("Config = %+v", l.Config)
+	}
+}
+
 func TestFileLimits(t *testing.T) {
 	path := write(t, strings.Repeat("#", maxFileBytes))
 	load(t, Options{File: path, Env: home(t)})

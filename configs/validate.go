@@ -225,7 +225,11 @@ func (c Config) groomProblem() *problem {
 	return scheduleProblem("groom.light", c.Groom.Light)
 }
 
+// scheduleProblem looks at a schedule; an empty one is never due.
 func scheduleProblem(key, text string) *problem {
+	if text == "" {
+		return nil
+	}
 	if _, err := schedule.Parse(text); err != nil {
 		return problemf(key, "%.80q %s", text, err)
 	}
@@ -233,10 +237,8 @@ func scheduleProblem(key, text string) *problem {
 }
 
 func (c Config) backupProblem() *problem {
-	if c.Backup.Schedule != "" {
-		if p := scheduleProblem("backup.schedule", c.Backup.Schedule); p != nil {
-			return p
-		}
+	if p := scheduleProblem("backup.schedule", c.Backup.Schedule); p != nil {
+		return p
 	}
 	if c.Backup.Keep < 0 {
 		return problemf("backup.keep", "%d is less than 0", c.Backup.Keep)
