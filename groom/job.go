@@ -3,6 +3,7 @@ package groom
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"memd/internal/schedule"
@@ -25,26 +26,30 @@ const (
 	retryFirst, retryMost = 5 * time.Minute, time.Hour
 )
 
-// Keep does the job whenever it is due, one turn after the other, until ctx is
-// done; a turn under way then ends before Keep does. However many turns were
+// Keep does the jobs whenever they are due, one turn after the other, until ctx
+// is done; a turn under way then ends before Keep does. However many turns were
 // missed, one makes up for them. A turn that fails is logged and taken again
-// some minutes later.
-func (j Job) Keep(ctx context.Context, now func() time.Time, log *slog.Logger) {
-	if j.Schedule.Off() {
-		return
-	}
-	var past turns
-	for ctx.Err() == nil {
+// some minutes later. Jobs that are due at once are done in their order, and
+// one whose Last an earlier one has moved is due no more.
+func Keep(ctx context.Context, now func() time.Time, log *slog.Logger, jobs ...Job) {
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return j.Schedule.Off() })
+	past := make([]turns, len(jobs))
+	for len(jobs) > 0 && ctx.Err() == nil {
+		wait := wake
+		for i, j := range jobs {
+			wait = min(wait, j.turn(ctx, &past[i], now, log))
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(j.turn(ctx, &past, now, log)):
+		case <-time.After(wait):
 		}
 	}
 }
 
 // turns are what became of the turns of a job within this process.
 type turns struct {
-	done   time.Time // when the last one began that succeeded
+	before time.Time // what Last said when the last one began that succeeded
+	done   time.Time // when that one began
 	failed time.Time // when the last one began, if it failed
 	fails  int       // how many have failed since one succeeded
 }
@@ -56,7 +61,8 @@ func (j Job) turn(ctx context.Context, past *turns, now func() time.Time, log *s
 		return wake
 	}
 	last, err := j.Last(ctx)
-	if last.Before(past.done) { // it succeeded and could not be noted
+	before := last
+	if last.Before(past.done) || last.Equal(past.before) { // it succeeded and could not be noted
 		last = past.done
 	}
 	if err == nil {
@@ -66,7 +72,7 @@ func (j Job) turn(ctx context.Context, past *turns, now func() time.Time, log *s
 		err = j.Do(ctx)
 	}
 	if err == nil {
-		*past = turns{done: at}
+		*past = turns{before: before, done: at}
 		log.Info("scheduled job done", "job", j.Name)
 		return 0
 	}

@@ -17,6 +17,9 @@ import (
 	"memd/internal/schedule"
 )
 
+// errNotNoted is the success of a job that does not move its last success.
+var errNotNoted = errors.New("not noted")
+
 // desk is a job under a clock that the test sets.
 type desk struct {
 	t      *testing.T
@@ -80,7 +83,9 @@ func (d *desk) restart(s schedule.Schedule) {
 			var do func(context.Context) error
 			d.edit(func() { d.begun++; do = d.do })
 			if do != nil {
-				if err := do(ctx); err != nil {
+				if err := do(ctx); err == errNotNoted {
+					return nil
+				} else if err != nil {
 					return err
 				}
 			}
@@ -91,7 +96,7 @@ func (d *desk) restart(s schedule.Schedule) {
 	d.cancel, d.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(d.ended)
-		job.Keep(ctx, d.now, slog.New(slog.NewTextHandler(d, nil)))
+		groom.Keep(ctx, d.now, slog.New(slog.NewTextHandler(d, nil)), job)
 	}()
 	d.t.Cleanup(d.stop)
 }
@@ -224,6 +229,21 @@ func TestJobNotNoted(t *testing.T) {
 	})
 }
 
+// Nor is one whose last success, which cannot be noted anew, lies years ahead of
+// a clock that was put right since.
+func TestJobNotNotedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ahead := time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC)
+		d := start(t, "30 2 * * *", func(context.Context) error { return errNotNoted })
+		d.pass(time.Second)
+		d.edit(func() { d.last = ahead })
+		d.pass(3 * time.Hour)
+		if begun, _, _ := d.seen(); begun != 3 {
+			t.Errorf("begun %d times in three hours, want at the start, once it lies ahead, and at 02:30", begun)
+		}
+	})
+}
+
 // The end of the process cancels the job and waits for it; no two turns are
 // under way at a time, however long one takes.
 func TestJobStopped(t *testing.T) {
@@ -258,5 +278,6 @@ func TestJobStopped(t *testing.T) {
 
 // Without a schedule there is nothing to do.
 func TestJobOff(t *testing.T) {
-	groom.Job{}.Keep(context.Background(), time.Now, slog.New(slog.DiscardHandler))
+	groom.Keep(context.Background(), time.Now, slog.New(slog.DiscardHandler))
+	groom.Keep(context.Background(), time.Now, slog.New(slog.DiscardHandler), groom.Job{}, groom.Job{})
 }

@@ -48,7 +48,7 @@ func (a *app) serve(ctx context.Context) error {
 	loops, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { a.flush(loops) })
-	running.Go(func() { backups.Keep(loops, time.Now, a.log) })
+	running.Go(func() { groom.Keep(loops, time.Now, a.log, backups) })
 	running.Go(func() { a.index(loops) })
 	stopEmbedding := a.embed(ctx)
 	err = a.server(tokens).Serve(ctx, listeners...)
