@@ -78,6 +78,7 @@ type Runner struct {
 
 	turn     chan struct{} // holds one during a run
 	progress atomic.Pointer[Progress]
+	totals   totals
 }
 
 // New makes a Runner on an open store.
@@ -109,26 +110,19 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 	return r.run(ctx, opts)
 }
 
-// Await is Run once a run under way has ended.
-func (r *Runner) Await(ctx context.Context, opts Options) (Report, error) {
-	select {
-	case r.turn <- struct{}{}:
-	case <-ctx.Done():
-		return Report{}, ctx.Err()
-	}
-	return r.run(ctx, opts)
-}
-
 // run is Run in its turn, which it ends.
-func (r *Runner) run(ctx context.Context, opts Options) (Report, error) {
+func (r *Runner) run(ctx context.Context, opts Options) (report Report, err error) {
 	defer func() {
+		if ctx.Err() == nil {
+			r.totals.add(opts, report, err)
+		}
 		r.progress.Store(nil)
 		<-r.turn
 	}()
 	if err := r.store.FlushAccess(ctx); err != nil {
 		return Report{}, err
 	}
-	report := Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: r.store.Now(), Passes: []Pass{}}
+	report = Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: r.store.Now(), Passes: []Pass{}}
 	for _, p := range passes {
 		if opts.Light && !p.light {
 			continue
