@@ -113,7 +113,7 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 // run is Run in its turn, which it ends.
 func (r *Runner) run(ctx context.Context, opts Options) (report Report, err error) {
 	defer func() {
-		if ctx.Err() == nil {
+		if err == nil || ctx.Err() == nil { // not one that was cut off
 			r.totals.add(opts, report, err)
 		}
 		r.progress.Store(nil)

@@ -1,0 +1,107 @@
+package groom
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"memd"
+	"memd/configs"
+	"memd/internal/schedule"
+	"memd/store"
+)
+
+// Jobs are the full and the light run by the schedules of the configuration, to
+// be kept together (see Keep): the full one comes first, for it does a light
+// one's work as well. Their last successes are those of any process. The clock
+// is that which they are kept by; its zone is the schedules'.
+func Jobs(r *Runner, cfg configs.Groom, now func() time.Time) ([]Job, error) {
+	full, err := r.job("groom", cfg.Schedule, now, Options{}, fullKey)
+	if err != nil {
+		return nil, err
+	}
+	light, err := r.job("light groom", cfg.Light, now, Options{Light: true}, lightKey, fullKey)
+	return []Job{full, light}, err
+}
+
+// job is a run by a schedule, whose last success is what the first of marks says
+// that says anything.
+func (r *Runner) job(name, text string, now func() time.Time, opts Options, marks ...string) (Job, error) {
+	job := Job{Name: name, Last: func(ctx context.Context) (time.Time, error) { return r.last(ctx, marks...) }}
+	if text == "" {
+		return job, nil
+	}
+	var err error
+	job.Schedule, err = schedule.Parse(text)
+	job.Do = func(ctx context.Context) error {
+		due := func() (bool, error) {
+			last, err := job.Last(ctx)
+			at := now()
+			return !job.Schedule.Due(last, at).After(at), err
+		}
+		report, err := r.await(ctx, opts, due)
+		if err != nil {
+			return err
+		}
+		return report.Failed()
+	}
+	return job, err
+}
+
+// await is Run once a run under way has ended, if it is still due then: what it
+// was to do may be what that run did.
+func (r *Runner) await(ctx context.Context, opts Options, due func() (bool, error)) (Report, error) {
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return Report{}, ctx.Err()
+	}
+	if still, err := due(); err != nil || !still {
+		<-r.turn
+		return Report{}, err
+	}
+	return r.run(ctx, opts)
+}
+
+// sinceKey is from when on the schedules count where no run was whole yet, so
+// that a first start grooms nothing, and a machine that is restarted every day
+// comes to its weekly turn.
+const sinceKey = "groom_scheduled_from"
+
+// last is what the first of the marks in the meta table says that says anything:
+// one that was spoilt by hand is as good as none. Without any it is from when on
+// the schedules count, which is now if nothing tells.
+func (r *Runner) last(ctx context.Context, marks ...string) (last time.Time, err error) {
+	err = r.store.View(ctx, func(v *store.View) error {
+		for _, mark := range append(marks, sinceKey) {
+			text, err := v.Meta(mark)
+			if err != nil {
+				return err
+			}
+			if at, err := memd.ParseTime(text); err == nil {
+				last = at.Time
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil || !last.IsZero() {
+		return last, err
+	}
+	now := r.store.Now()
+	return now.Time, r.store.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta(sinceKey, now.String(), now) })
+}
+
+// Failed names the passes that failed, with their codes, nil where none did.
+func (r Report) Failed() error {
+	var failed []string
+	for _, p := range r.Passes {
+		if p.Error != "" {
+			failed = append(failed, p.Name+" ("+p.Error+")")
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return memd.Errorf(memd.CodeStoreFailed, "of the groom these passes failed: %s", strings.Join(failed, ", ")).WithHint("memd doctor")
+}
