@@ -54,7 +54,8 @@ type Stats struct {
 	RolloverDeferred bool          `json:"rollover_deferred"`
 	RolloverReason   string        `json:"rollover_reason,omitempty"` // why it is
 	SchemaVersion    string        `json:"schema_version"`
-	LastGroomAt      string        `json:"last_groom_at,omitempty"`
+	LastGroomAt      string        `json:"last_groom_at,omitempty"`       // the end of the last whole full run
+	LastLightGroomAt string        `json:"last_light_groom_at,omitempty"` // of the last whole run, light or full
 	LastBackupAt     string        `json:"last_backup_at,omitempty"`
 	StartedAt        memd.Time     `json:"started_at"`
 }
@@ -92,11 +93,11 @@ func (s *Set) Stats(ctx context.Context) (Stats, error) {
  (SELECT count(*) FROM embedding) + (SELECT coalesce(sum(vectors), 0) FROM history WHERE state <> 'copying'),
  (SELECT count(*) FROM outbox WHERE attempts < ?1), (SELECT count(*) FROM outbox WHERE attempts >= ?1),
  (SELECT value FROM meta WHERE key = 'embedder'), (SELECT cast(value AS INTEGER) FROM meta WHERE key = 'embedder_dim'), (SELECT value FROM meta WHERE key = 'vector_backend'),
- (SELECT value FROM meta WHERE key = 'schema_version'), (SELECT value FROM meta WHERE key = 'last_groom_at'),
+ (SELECT value FROM meta WHERE key = 'schema_version'), (SELECT value FROM meta WHERE key = 'last_groom_at'), (SELECT value FROM meta WHERE key = 'last_light_groom_at'),
  (SELECT value FROM meta WHERE key = 'last_backup_at')`, []any{parkedAfter},
 			&st.Heads, &st.Embedder.Vectors, &st.Embedder.Pending, &st.Embedder.Parked, nullText{&st.Embedder.Name},
 			number{&st.Embedder.Dim}, nullText{&st.Embedder.Backend}, nullText{&st.SchemaVersion}, nullText{&st.LastGroomAt},
-			nullText{&st.LastBackupAt}))
+			nullText{&st.LastLightGroomAt}, nullText{&st.LastBackupAt}))
 	})
 	return st, err
 }

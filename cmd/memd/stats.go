@@ -63,6 +63,7 @@ func statistics(w io.Writer, s store.Stats) {
 		[]string{"writes queued", fmt.Sprint(s.QueueDepth)},
 		[]string{"rollover deferred", cmp.Or(s.RolloverReason, "no")},
 		[]string{"last groomed", cmp.Or(s.LastGroomAt, "never")},
+		[]string{"last light groom", cmp.Or(s.LastLightGroomAt, "never")},
 		[]string{"last backup", cmp.Or(s.LastBackupAt, "never")},
 		[]string{"schema", s.SchemaVersion},
 		[]string{"open since", s.StartedAt.String()},
