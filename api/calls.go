@@ -40,7 +40,8 @@ type (
 	}
 
 	groomReports struct {
-		Reports []groom.Report `json:"reports"`
+		Reports []groom.Report  `json:"reports"`
+		Running *groom.Progress `json:"running,omitempty"` // absent where none is
 	}
 
 	diagnosis struct {
@@ -151,7 +152,7 @@ func (s *Server) groom(c *call, in groomRequest) (groom.Report, error) {
 
 func (s *Server) grooms(c *call) (groomReports, error) {
 	reports, err := s.runner.Reports(c.ctx)
-	return groomReports{listed(reports)}, err
+	return groomReports{listed(reports), s.runner.Running()}, err
 }
 
 func (s *Server) stats(c *call) (store.Stats, error) { return s.store.Stats(c.ctx) }

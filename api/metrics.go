@@ -24,7 +24,7 @@ type metrics struct {
 	recalls   *prometheus.CounterVec   // by outcome
 }
 
-func newMetrics(s *store.Set, engine *recall.Engine, version string) *metrics {
+func newMetrics(opts *Options) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "memd_http_requests_total", Help: "Requests answered.",
@@ -41,11 +41,11 @@ func newMetrics(s *store.Set, engine *recall.Engine, version string) *metrics {
 		m.recalls.WithLabelValues(outcome) // 0 from the start, so that the first one is seen to rise
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "memd_build_info", Help: "Always 1.", ConstLabels: prometheus.Labels{"version": version},
+		Name: "memd_build_info", Help: "Always 1.", ConstLabels: prometheus.Labels{"version": opts.Version},
 	})
 	build.Set(1)
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.durations, m.recalls, build, storeCollector{s}, selectorCollector{engine},
+	reg.MustRegister(m.requests, m.durations, m.recalls, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,
@@ -138,6 +138,7 @@ func (c storeCollector) Collect(out chan<- prometheus.Metric) {
 	send(gauge("memd_vectors", "Vectors kept."), float64(st.Embedder.Vectors))
 	send(gauge("memd_vectors_pending", "Rows that wait for a vector."), float64(st.Embedder.Pending))
 	send(gauge("memd_vectors_parked", "Rows whose vectors were refused too often to be asked for again."), float64(st.Embedder.Parked))
+	collectLastGrooms(c.store.Now(), st, send)
 	if at, err := memd.ParseTime(st.LastBackupAt); err == nil {
 		send(gauge("memd_last_backup_timestamp_seconds", "When the last backup was made; absent where none was."), float64(at.UnixMilli())/1000)
 	}

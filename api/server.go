@@ -74,7 +74,7 @@ func New(opts Options) *Server {
 		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now,
 		hosts:   map[string]bool{"localhost": true},
 		mux:     chi.NewRouter(),
-		metrics: newMetrics(opts.Store, opts.Recall, opts.Version),
+		metrics: newMetrics(&opts),
 		halt:    make(chan struct{}),
 	}
 	for _, host := range opts.Hosts {

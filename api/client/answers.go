@@ -17,7 +17,9 @@ type Diagnosis struct {
 	Findings []store.Finding `json:"findings"`
 }
 
-// GroomReports are the last runs of groom, newest first.
+// GroomReports are the last runs of groom, newest first, and how far one under
+// way has come, nil for none.
 type GroomReports struct {
-	Reports []groom.Report `json:"reports"`
+	Reports []groom.Report  `json:"reports"`
+	Running *groom.Progress `json:"running"`
 }
