@@ -19,10 +19,11 @@ import (
 
 // app is an open store in a data folder that this process owns.
 type app struct {
-	cfg   *configs.Loaded
-	log   *slog.Logger
-	lock  *dirlock.Lock
-	store *store.Set
+	cfg    *configs.Loaded
+	log    *slog.Logger
+	lock   *dirlock.Lock
+	store  *store.Set
+	runner *groom.Runner
 
 	embedder embedding.Embedder // nil for none
 	selector recall.Selector    // nil for none
@@ -58,7 +59,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	}
 	model, dim := set.Before()
 	before := openPrevious(cfg, model, dim)
-	return &app{cfg: cfg, log: log, lock: lock, store: set, embedder: embedder, selector: selector, release: release, previous: before}, nil
+	return &app{cfg: cfg, log: log, lock: lock, store: set, runner: groom.New(set, log), embedder: embedder, selector: selector, release: release, previous: before}, nil
 }
 
 // server wires the parts over the store. Without tokens it answers this
@@ -67,7 +68,7 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 	return api.New(api.Options{
 		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners),
 		Recall:   a.recall(),
-		Groom:    groom.New(a.store, a.log),
+		Groom:    a.runner,
 		Store:    a.store,
 		Tokens:   tokens,
 		Hosts:    a.cfg.HostNames(),

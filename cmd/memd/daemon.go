@@ -35,6 +35,10 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	grooms, err := groom.Jobs(a.runner, a.cfg.Groom, time.Now)
+	if err != nil {
+		return err
+	}
 	listeners, err := a.listen()
 	if err != nil {
 		return err
@@ -49,6 +53,7 @@ func (a *app) serve(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { a.flush(loops) })
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, backups) })
+	running.Go(func() { groom.Keep(loops, time.Now, a.log, grooms...) })
 	running.Go(func() { a.index(loops) })
 	stopEmbedding := a.embed(ctx)
 	err = a.server(tokens).Serve(ctx, listeners...)

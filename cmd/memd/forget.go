@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"memd"
@@ -48,12 +46,11 @@ func (c *cli) forget() *cobra.Command {
 // confirm asks a person. Where nobody sits at a terminal it refuses: silence
 // is no consent.
 func (c *cli) confirm(question string) error {
-	in, ok := c.in.(*os.File)
-	if !ok || !isatty.IsTerminal(in.Fd()) {
+	if !onTerminal(c.in) {
 		return usagef("say --yes where no terminal is there to ask on", "this is not done without a yes")
 	}
 	fmt.Fprintf(c.errs, "%s [y/N] ", plain(question))
-	answer, err := bufio.NewReader(in).ReadString('\n')
+	answer, err := bufio.NewReader(c.in).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return err
 	}

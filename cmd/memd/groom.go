@@ -6,14 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memd"
 	"memd/api/client"
 	"memd/groom"
 )
 
 func (c *cli) groom() *cobra.Command {
 	var opts groom.Options
-	var reports bool
+	var reports, ids bool
 	cmd := &cobra.Command{
 		Use:               "groom",
 		Short:             "Keep the store in order now",
@@ -24,18 +23,15 @@ func (c *cli) groom() *cobra.Command {
 			return c.with(cmd, func(m *memory) error {
 				if reports {
 					reply, err := m.GroomReports(cmd.Context())
-					return show(c, reply, err, pastRuns)
+					return show(c, reply, err, func(w io.Writer, past client.GroomReports) { pastRuns(w, past, ids) })
 				}
+				end := c.watchGroom(cmd.Context(), m)
 				reply, err := m.Groom(cmd.Context(), opts)
-				if err := show(c, reply, err, groomed); err != nil {
+				end()
+				if err := show(c, reply, err, func(w io.Writer, r groom.Report) { groomed(w, r, ids) }); err != nil {
 					return err
 				}
-				for _, p := range reply.Value.Passes {
-					if p.Error != "" {
-						return memd.Errorf(memd.Code(p.Error), "the pass %s failed", p.Name).WithHint("memd doctor")
-					}
-				}
-				return nil
+				return reply.Value.Failed()
 			})
 		},
 	}
@@ -43,6 +39,7 @@ func (c *cli) groom() *cobra.Command {
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "only say what a run would change")
 	flags.BoolVar(&opts.Force, "force", false, "lift the cap on what one run may judge away")
 	flags.BoolVar(&opts.Light, "light", false, "only what belongs into every hour: expiry, access counts, space")
+	flags.BoolVar(&ids, "ids", false, "list the ids of the rows as well")
 	flags.BoolVar(&reports, "reports", false, "show the last runs in place of a new one")
 	for _, other := range []string{"dry-run", "force", "light"} {
 		cmd.MarkFlagsMutuallyExclusive("reports", other)
@@ -50,8 +47,9 @@ func (c *cli) groom() *cobra.Command {
 	return cmd
 }
 
-// groomed shows one run as a table of its passes.
-func groomed(w io.Writer, r groom.Report) {
+// groomed shows one run as a table of its passes, and the rows of each by id if
+// ids is set.
+func groomed(w io.Writer, r groom.Report, ids bool) {
 	kind := "full"
 	if r.Light {
 		kind = "light"
@@ -60,24 +58,38 @@ func groomed(w io.Writer, r groom.Report) {
 		kind += ", dry run: nothing was changed"
 	}
 	fmt.Fprintf(w, "%s (%s)\n", r.StartedAt, kind)
-	lines := [][]string{{"PASS", "PLANNED", "CHANGED", "SKIPPED", "MS", ""}}
+	lines := [][]string{{"PASS", "PLANNED", "CHANGED", "SKIPPED", "FREED", "MS", ""}}
 	for _, p := range r.Passes {
 		remark := p.Error
 		if p.Capped {
 			remark = "capped " + remark
 		}
-		lines = append(lines, []string{
-			p.Name, fmt.Sprint(p.Planned), fmt.Sprint(p.Changed), fmt.Sprint(p.Skipped), fmt.Sprintf("%.1f", p.MS), remark,
-		})
+		lines = append(lines, []string{p.Name, fmt.Sprint(p.Planned), fmt.Sprint(p.Changed), fmt.Sprint(p.Skipped),
+			fmt.Sprint(p.Bytes), fmt.Sprintf("%.1f", p.MS), remark})
 	}
 	table(w, lines...)
+	for _, p := range r.Passes {
+		if !ids || len(p.IDs) == 0 {
+			continue
+		}
+		fmt.Fprintln(w, p.Name)
+		for _, id := range p.IDs {
+			fmt.Fprintln(w, "  "+id)
+		}
+		if p.MoreIDs > 0 {
+			fmt.Fprintf(w, "  and %d more\n", p.MoreIDs)
+		}
+	}
 }
 
-func pastRuns(w io.Writer, past client.GroomReports) {
+func pastRuns(w io.Writer, past client.GroomReports, ids bool) {
+	if p := past.Running; p != nil {
+		fmt.Fprintf(w, "%s under way: %s\n", p.StartedAt, underWay(*p))
+	}
 	if len(past.Reports) == 0 {
 		fmt.Fprintln(w, "none")
 	}
 	for _, r := range past.Reports {
-		groomed(w, r)
+		groomed(w, r, ids)
 	}
 }

@@ -65,6 +65,7 @@ func newBox(t testing.TB) *box {
 	b := &box{t: t, dir: filepath.Join(home, "d"), env: []string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "MEMD_DIR=" + filepath.Join(home, "d"),
 		"MEMD_LISTEN=127.0.0.1:0", "MEMD_LOG_FORMAT=json",
+		"MEMD_GROOM_SCHEDULE=@every 9000h", "MEMD_GROOM_LIGHT=@every 9000h", // whatever the hour, no groom but the tests' own
 		"GORACE=atexit_sleep_ms=0", // a binary built with -race sleeps a second before it ends
 	}}
 	t.Cleanup(func() {

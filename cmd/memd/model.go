@@ -218,10 +218,8 @@ const progressEvery = 200 * time.Millisecond
 
 func newProgress(errs io.Writer, what string) *progress {
 	p := &progress{what: plain(oneLine(what))}
-	if f, ok := errs.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.out = errs
-		}
+	if onTerminal(errs) {
+		p.out = errs
 	}
 	p.tell = func(done, total int64) { p.show(time.Now(), done, total) }
 	return p

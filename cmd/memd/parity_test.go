@@ -112,8 +112,9 @@ func everyCommand() []step {
 		fails(3, "session", "end", "s1"),
 		does("groom", "--dry-run"),
 		does("groom", "--light"),
-		does("groom"),
+		does("groom", "--ids"),
 		does("groom", "--reports"),
+		does("groom", "--reports", "--ids"),
 		does("stats"),
 		does("doctor"),
 		does("backup"),
@@ -200,7 +201,7 @@ var changing = []struct {
 	{regexp.MustCompile(`--cursor [\w-]+`), "--cursor X"},
 	{regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`), "${1}F"},
 	{regexp.MustCompile(`(active_bytes|store_bytes|agent_memory(?:-TIME)?\.db(?: +active| +sealed)?)( +\d+)+`), "$1 N"},
-	{regexp.MustCompile(`(expire_transient|enforce_budgets|retire_history|fold_access|vacuum)( +\d+)( +\d+)( +\d+) +[\d.]+`), "$1$2$3$4 MS"},
+	{regexp.MustCompile(`(?m)^([a-z_]+)( +\d+)( +\d+)( +\d+) +\d+ +[\d.]+`), "$1$2$3$4 FREED MS"},
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
