@@ -56,9 +56,6 @@ func (r Report) Whole() bool {
 	return !r.DryRun
 }
 
-// keptReports is how many reports are kept.
-const keptReports = 20
-
 // Progress is how far a run has come.
 type Progress struct {
 	DryRun    bool      `json:"dry_run"`
@@ -168,7 +165,7 @@ func (r *Runner) keep(ctx context.Context, report Report, opts Options) error {
 		return err
 	}
 	past = append([]Report{report}, past...)
-	encoded, err := json.Marshal(past[:min(len(past), keptReports)])
+	encoded, err := json.Marshal(worthKeeping(past))
 	if err != nil {
 		return err
 	}

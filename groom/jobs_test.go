@@ -125,6 +125,27 @@ func TestJobsCutOff(t *testing.T) {
 	})
 }
 
+// A day of light runs leaves the report of the last full one.
+func TestReportsKept(t *testing.T) {
+	h := newHouse(t)
+	h.groom(groom.Options{})
+	h.clock.Advance(time.Hour)
+	full := h.groom(groom.Options{})
+	for range 25 {
+		h.clock.Advance(time.Hour)
+		h.groom(light)
+	}
+	reports, err := h.runner.Reports(context.Background())
+	if err != nil || len(reports) != 20 || reports[19].StartedAt != full.StartedAt {
+		t.Fatalf("%d reports, error %v", len(reports), err)
+	}
+	for i, r := range reports[:19] {
+		if want := memd.At(h.clock.Now().Add(-time.Duration(i) * time.Hour)); !r.Light || r.StartedAt != want {
+			t.Errorf("report %d is of %s, want of %s", i, r.StartedAt, want)
+		}
+	}
+}
+
 // Schedules that are empty are never due.
 func TestJobsOff(t *testing.T) {
 	jobs, err := groom.Jobs(newHouse(t).runner, configs.Groom{}, time.Now)
