@@ -1,0 +1,95 @@
+//go:build unix
+
+package sources
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"memd"
+)
+
+// What is no regular file is not waited for: a pipe that nobody writes to would
+// hold this test for ever.
+func TestPipesAndDevices(t *testing.T) {
+	c, root := folder(t, map[string]string{"a.md": "# A\n"})
+	must(t, syscall.Mkfifo(filepath.Join(root, "pipe.md"), 0o600))
+	must(t, os.Symlink("pipe.md", filepath.Join(root, "link.md")))
+	must(t, os.Mkdir(filepath.Join(root, "dir.md"), 0o755))
+	for _, source := range []string{"pipe.md", "pipe.md#a", "link.md", "dir.md", "dir.md#a"} {
+		want(t, c, source, memd.SourceUnchecked, "no regular file")
+	}
+	for device, source := range map[string]string{"/dev": "zero", "/dev/": "null"} {
+		if f := New(map[string]string{"x": device}).File("x", source); f.Status != memd.SourceUnchecked {
+			t.Errorf("%s%s: %+v", device, source, f)
+		}
+	}
+	short, err := os.MkdirTemp("", "s") // for the socket's path
+	must(t, err)
+	defer os.RemoveAll(short)
+	l, err := net.Listen("unix", filepath.Join(short, "s.md"))
+	must(t, err)
+	defer l.Close()
+	if f := New(map[string]string{"x": short}).File("x", "s.md"); f.Status != memd.SourceUnchecked {
+		t.Errorf("a socket: %+v", f)
+	}
+}
+
+// A pipe that takes a file's place after the look at it is opened without waiting,
+// and not read.
+func TestPipeOpened(t *testing.T) {
+	_, root := folder(t, nil)
+	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
+	r, err := os.OpenRoot(root)
+	must(t, err)
+	defer r.Close()
+	file, err := r.OpenFile("pipe", openFlags, 0)
+	must(t, err)
+	defer file.Close()
+	info, err := file.Stat()
+	must(t, err)
+	if readable(info) == nil {
+		t.Error("an open pipe would be read")
+	}
+}
+
+func TestHardLinks(t *testing.T) {
+	outside := t.TempDir()
+	put(t, filepath.Join(outside, "secret.md"), "# A\n")
+	c, root := folder(t, map[string]string{"own.md": "# A\n"})
+	if err := os.Link(filepath.Join(outside, "secret.md"), filepath.Join(root, "linked.md")); err != nil {
+		t.Skipf("no hard links here: %v", err)
+	}
+	want(t, c, "linked.md#a", memd.SourceUnchecked, "hard link")
+	want(t, c, "own.md#a", memd.SourceOK, "")
+}
+
+// What may not be read is not missing.
+func TestUnreadable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	c, root := folder(t, map[string]string{"a.md": "# A\n", "shut/b.md": "# B\n"})
+	must(t, os.Chmod(filepath.Join(root, "a.md"), 0))
+	must(t, os.Chmod(filepath.Join(root, "shut"), 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, "shut"), 0o700) })
+	want(t, c, "a.md", memd.SourceUnchecked, "cannot be read")
+	want(t, c, "shut/b.md", memd.SourceUnchecked, "cannot be read")
+	want(t, c, "shut/gone.md", memd.SourceUnchecked, "cannot be read")
+	must(t, os.Chmod(root, 0))
+	t.Cleanup(func() { _ = os.Chmod(root, 0o700) })
+	want(t, c, "gone.md", memd.SourceUnchecked, "")
+}
+
+// Another I/O error than that there is nothing is no sign that there is nothing.
+func TestNameTooLong(t *testing.T) {
+	c, _ := folder(t, nil)
+	name := make([]byte, 300)
+	for i := range name {
+		name[i] = 'a'
+	}
+	want(t, c, string(name)+".md", memd.SourceUnchecked, "cannot be read")
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package sources
+
+import (
+	"io/fs"
+	"os"
+)
+
+const openFlags = os.O_RDONLY
+
+// linked reports whether a file has more than one name, which is not told here.
+func linked(fs.FileInfo) bool { return false }

@@ -1,0 +1,184 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// Limits on what is fetched.
+const (
+	maxPage      = 1 << 20 // bytes
+	maxHeader    = 64 << 10
+	maxRedirects = 5
+)
+
+// pages fetches the pages that sources name.
+type pages struct {
+	client  *http.Client
+	timeout time.Duration
+}
+
+// newPages makes a client that keeps nothing from one page to the next, and sends
+// nothing that says who asks.
+func newPages(timeout time.Duration) *pages {
+	dialer := &net.Dialer{Timeout: timeout, Control: refuseLinkLocal}
+	return &pages{timeout: timeout, client: &http.Client{
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return errors.New("too many redirects")
+			}
+			req.URL.User = nil
+			req.Header.Del("Referer")
+			return nil
+		},
+		Transport: &http.Transport{ // without a proxy, which would dial in memd's stead
+			DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader,
+		},
+	}}
+}
+
+// refuseLinkLocal refuses to dial where clouds keep the secrets of a machine.
+// Private addresses are dialled: the wiki of a house is a source.
+func refuseLinkLocal(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	if ip := to.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip == netip.AddrFrom16([16]byte{0xfd, 0x00, 0x0e, 0xc2, 14: 0x02, 15: 0x54}) {
+		return errors.New("a link-local address")
+	}
+	return nil
+}
+
+// look fetches a page and looks for what the source cites of it.
+func (p *pages) look(ctx context.Context, source string) Found {
+	at, err := url.Parse(source)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" {
+		return unchecked("no http or https URL")
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	fragment, _, _ := strings.Cut(at.EscapedFragment(), ":~:") // what follows is for browsers
+	at.User, at.Fragment, at.RawFragment = nil, "", ""
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return unchecked("no http or https URL")
+	}
+	req.Header.Set("User-Agent", "memd")
+	res, err := p.client.Do(req)
+	if err != nil {
+		return unchecked("the server does not answer")
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusGone:
+		return missing("the server says that there is no such page")
+	case res.StatusCode/100 != 2:
+		return unchecked("the server does not give the page out")
+	}
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxPage+1))
+	if err != nil {
+		return unchecked("the server does not answer to the end")
+	}
+	return answer{res.Request.URL, at.Hostname(), res.Header.Get("Content-Type"), data}.cites(fragment)
+}
+
+// answer is a page.
+type answer struct {
+	url   *url.URL // after the redirects
+	asked string   // the host that was asked
+	media string
+	data  []byte // one byte more than maxPage where there is more
+}
+
+// cites looks for what a fragment, as written, names. A text is hashed; a page of
+// HTML is not, for it changes with every visit.
+func (a answer) cites(fragment string) Found {
+	media, _, _ := mime.ParseMediaType(a.media)
+	ext := path.Ext(a.url.Path)
+	text := (media == "text/markdown" || media == "text/plain") && isText(a.data)
+	if media == "text/markdown" {
+		ext = ".md"
+	}
+	switch cut := len(a.data) > maxPage; {
+	case strings.HasPrefix(fragment, "/"), strings.HasPrefix(fragment, "!"):
+		return unchecked("the fragment names no element of a page")
+	case media == "text/html" && fragment != "", media == "application/xhtml+xml" && fragment != "":
+		return a.element(unescaped(fragment), cut)
+	case fragment == "" && (cut || !text):
+		return stands("")
+	case cut:
+		return unchecked("larger than what is read of a page")
+	case !text:
+		return unchecked(notText)
+	}
+	section, gone := Path{File: "page" + ext, Anchor: fragment, Anchored: fragment != ""}.cited(plain(a.data))
+	if gone != "" {
+		return a.lacks()
+	}
+	return stands(hash(section))
+}
+
+// element looks for an element of HTML by its name. Where scripts draw what a
+// browser shows there is no telling.
+func (a answer) element(name string, cut bool) Found {
+	text, named := string(a.data), false
+	for _, t := range tagsOf(text) {
+		for _, id := range t.ids {
+			named = true
+			if slices.Contains(names(name), id) {
+				return stands("")
+			}
+		}
+	}
+	switch {
+	case cut:
+		return unchecked("larger than what is read of a page")
+	case !named, lineAnchor.MatchString(name), drawn(text, name):
+		return unchecked("a page that is drawn by scripts")
+	}
+	return a.lacks()
+}
+
+// lacks is what is found where a page does not have what is cited. Another host's
+// page may be one to sign in at.
+func (a answer) lacks() Found {
+	if !strings.EqualFold(a.url.Hostname(), a.asked) {
+		return unchecked("another host answers")
+	}
+	return missing(noSection)
+}
+
+// drawn reports whether scripts make what a page of HTML shows: it has some and
+// shows nothing without them, or one of them knows the name.
+func drawn(text, name string) bool {
+	shows, scripts, knows, within := false, false, false, ""
+	scan(text, func(z *html.Tokenizer, kind html.TokenType, _, _ int) {
+		switch kind {
+		case html.StartTagToken:
+			tag, _ := z.TagName()
+			within = string(tag)
+			scripts = scripts || within == "script"
+		case html.EndTagToken:
+			within = ""
+		case html.TextToken:
+			raw := string(z.Raw())
+			knows = knows || within == "script" && wordIn(raw, name, 0) >= 0
+			shows = shows || !slices.Contains([]string{"script", "style", "title", "noscript"}, within) && strings.TrimSpace(raw) != ""
+		}
+	})
+	return knows || scripts && !shows
+}
