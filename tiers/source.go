@@ -9,15 +9,16 @@ import (
 	"unicode/utf8"
 
 	"memd"
+	"memd/guard/sources"
 )
 
 // The grammar of a source (contract section 1): path[#anchor][:line], an
 // http(s) URL, and for kinds that people state also "user" or "session:<id>".
 // Prose that only looks like a file (v1.2.3, node.js, e.g.) and another memory
-// (an id, a memd:// URI, a memory_key) are no sources.
+// (an id, a memd:// URI, a memory_key) are no sources. guard/sources takes one
+// apart and looks at it.
 
 var (
-	lineSuffix = regexp.MustCompile(`^(.+?):([1-9][0-9]{0,6})(?:-[1-9][0-9]{0,6})?$`)
 	fileSuffix = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}$`)
 	uuidForm   = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
@@ -74,7 +75,8 @@ func checkSource(source string, k memd.Kind) string {
 
 // checkPath checks path[#anchor][:line].
 func checkPath(source string) string {
-	file, anchor, anchored := strings.Cut(source, "#")
+	p := sources.SplitPath(source)
+	file := p.File
 	if plain, err := url.PathUnescape(file); err != nil {
 		return "a % in a path begins an escape such as %20"
 	} else if plain != file { // what is refused plain is refused escaped
@@ -82,17 +84,9 @@ func checkPath(source string) string {
 			return wrong
 		}
 	}
-	if anchored {
-		if m := lineSuffix.FindStringSubmatch(anchor); m != nil {
-			anchor = m[1]
-		}
-		if anchor == "" {
-			return "the anchor after # is empty"
-		}
-	} else if m := lineSuffix.FindStringSubmatch(file); m != nil {
-		file = m[1]
-	}
 	switch {
+	case p.Anchored && p.Anchor == "":
+		return "the anchor after # is empty"
 	case file == "":
 		return "the path is empty"
 	case strings.IndexFunc(source, unicode.IsSpace) >= 0:
