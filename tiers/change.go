@@ -169,18 +169,27 @@ func coverOlder(tx *store.Tx, m *memd.Memory) error {
 // Verify says that a long row was checked against its source just now, or at
 // the given time, and takes its stale mark off if the source resolves.
 func (s *Service) Verify(ctx context.Context, c memd.Caller, id string, req memd.Verify) (memd.Written, error) {
+	seen, err := s.lookFor(ctx, c, id, "")
+	if err != nil {
+		return memd.Written{}, err
+	}
 	var out memd.Written
-	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
+	err = s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
 		if m.Tier != memd.Long {
 			return memd.Errorf(memd.CodeInvalidRequest, "only a long-term memory is verified; this one is %s", m.Tier)
 		}
+		stale := s.isStale(*m, now)
 		if m.VerifiedAt, err = past("verified_at", req.VerifiedAt, now, now); err != nil {
 			return err
 		}
 		m.VerifiedBy, m.UpdatedAt = c.Name, now
-		clearStale(m)
+		hash, warnings := seen.mark(m, stale)
 		out = s.shown(*m, now)
+		out.Warnings = warnings
 		if err := tx.UpdateMeta(m); err != nil {
+			return err
+		}
+		if err := tx.KeepSourceHash(m.Namespace, m.MemoryKey, m.ID, hash); err != nil {
 			return err
 		}
 		return tx.Audit(s.entry(c, "verify", m, now))

@@ -35,9 +35,10 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if err != nil {
 		return memd.Written{}, err
 	}
+	seen := s.look(ns, req.Source)
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
-		w, err := s.upsert(tx, c, ns, req, &memd.Memory{ID: id, CreatedAt: now}, now)
+		w, err := s.upsert(tx, c, ns, req, &memd.Memory{ID: id, CreatedAt: now}, seen, now)
 		out = w
 		return err
 	})
@@ -82,8 +83,8 @@ func (s *Service) longFields(req memd.RememberLongTerm) error {
 
 // upsert writes req under its key. from carries what the new row keeps of the
 // row it is made from: the id, when it was created, and, on a promotion, its
-// old tier.
-func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.RememberLongTerm, from *memd.Memory, now memd.Time) (memd.Written, error) {
+// old tier. seen is what was found of req's source.
+func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.RememberLongTerm, from *memd.Memory, seen sight, now memd.Time) (memd.Written, error) {
 	state, head, err := s.headRow(tx, ns, req.MemoryKey, now)
 	if err != nil {
 		return memd.Written{}, err
@@ -113,9 +114,9 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.Rememb
 	}
 	if head != nil && head.ContentHash == m.ContentHash && head.Source == m.Source && head.Kind == m.Kind {
 		if promoted && head.VerifiedAt.After(m.VerifiedAt.Time) { // and makes nothing older
-			m.VerifiedAt = head.VerifiedAt
+			return s.relabelHead(tx, c, head, m, now)
 		}
-		return s.refreshHead(tx, c, head, m, now)
+		return s.refreshHead(tx, c, head, m, seen, now)
 	}
 	if state.ID == "" {
 		if err := s.roomForKey(tx, ns); err != nil {
@@ -125,6 +126,7 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.Rememb
 	m.ID, m.CreatedAt, m.SessionID, m.Agent = from.ID, from.CreatedAt, from.SessionID, from.Agent
 	m.AccessCount, m.LastAccessedAt = from.AccessCount, from.LastAccessedAt
 	m.Version = state.Version + 1
+	hash, warnings := seen.mark(m, false)
 	action := "remember_long_term"
 	if !promoted {
 		err = tx.Insert(m)
@@ -135,7 +137,7 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.Rememb
 	if err != nil {
 		return memd.Written{}, err
 	}
-	if err := tx.SetHead(ns, m.MemoryKey, store.Head{Version: m.Version, ID: m.ID}); err != nil {
+	if err := tx.SetHead(ns, m.MemoryKey, store.Head{Version: m.Version, ID: m.ID, SourceHash: hash}); err != nil {
 		return memd.Written{}, err
 	}
 	if err := coverOlder(tx, m); err != nil {
@@ -143,9 +145,11 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.Rememb
 	}
 	out := s.shown(*m, now)
 	out.Created = head == nil
-	if out.Warnings, err = sameElsewhere(tx, c, m, now); err != nil {
+	same, err := sameElsewhere(tx, c, m, now)
+	if err != nil {
 		return memd.Written{}, err
 	}
+	out.Warnings = append(same, warnings...)
 	return out, tx.Audit(s.entry(c, action, m, now))
 }
 
@@ -242,10 +246,22 @@ func union(a, b []string) []string {
 }
 
 // refreshHead moves the head's verification and metadata; its content stays.
-func (s *Service) refreshHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory, now memd.Time) (memd.Written, error) {
+func (s *Service) refreshHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory, seen sight, now memd.Time) (memd.Written, error) {
+	stale := s.isStale(*head, now)
+	head.VerifiedAt, head.VerifiedBy = m.VerifiedAt, m.VerifiedBy
+	hash, warnings := seen.mark(head, stale)
+	if err := tx.KeepSourceHash(head.Namespace, head.MemoryKey, head.ID, hash); err != nil {
+		return memd.Written{}, err
+	}
+	out, err := s.relabelHead(tx, c, head, m, now)
+	out.Warnings = warnings
+	return out, err
+}
+
+// relabelHead moves the head's metadata.
+func (s *Service) relabelHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory, now memd.Time) (memd.Written, error) {
 	head.Importance, head.Tags, head.Owner, head.Access = m.Importance, m.Tags, m.Owner, m.Access
-	head.VerifiedAt, head.VerifiedBy, head.UpdatedAt = m.VerifiedAt, m.VerifiedBy, now
-	clearStale(head)
+	head.UpdatedAt = now
 	out := s.shown(*head, now)
 	out.Unchanged = true
 	if err := tx.UpdateMeta(head); err != nil {
@@ -255,14 +271,6 @@ func (s *Service) refreshHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory,
 		return memd.Written{}, err
 	}
 	return out, tx.Audit(s.entry(c, "verify", head, now))
-}
-
-// clearStale takes the stale mark off a row that was just verified, unless its
-// source is known not to bear it out.
-func clearStale(m *memd.Memory) {
-	if m.SourceStatus != memd.SourceMissing && m.SourceStatus != memd.SourceChanged {
-		m.Stale, m.StaleReason = false, ""
-	}
 }
 
 // roomForKey refuses a new key when the budget of heads, or the namespace's

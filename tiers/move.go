@@ -16,13 +16,20 @@ func (s *Service) Promote(ctx context.Context, c memd.Caller, id string, req mem
 	default:
 		return memd.Written{}, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "to must be long or short")
 	}
+	var seen sight
+	if req.To != memd.Short {
+		var err error
+		if seen, err = s.lookFor(ctx, c, id, req.Source); err != nil {
+			return memd.Written{}, err
+		}
+	}
 	var out memd.Written
 	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
 		switch {
 		case m.Tier != memd.Short && m.Tier != memd.Archive:
 			return memd.Errorf(memd.CodeInvalidRequest, "only a short or archived memory is promoted; this one is %s", m.Tier)
 		case req.To != memd.Short:
-			out, err = s.promoteToLong(tx, c, m, req, now)
+			out, err = s.promoteToLong(tx, c, m, req, seen, now)
 		case m.Tier == memd.Short:
 			return memd.FieldErrorf(memd.CodeInvalidRequest, "to", "this memory is short already")
 		default:
@@ -33,7 +40,7 @@ func (s *Service) Promote(ctx context.Context, c memd.Caller, id string, req mem
 	return out, err
 }
 
-func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Promote, now memd.Time) (memd.Written, error) {
+func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Promote, seen sight, now memd.Time) (memd.Written, error) {
 	up := memd.RememberLongTerm{
 		MemoryKey: first(req.MemoryKey, m.MemoryKey), Summary: m.Summary, Source: first(req.Source, m.Source),
 		RawContent: m.RawContent, Why: first(req.Why, m.Why), HowToApply: first(req.HowToApply, m.HowToApply),
@@ -57,7 +64,7 @@ func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req
 	if err := s.longFields(up); err != nil {
 		return memd.Written{}, err
 	}
-	out, err := s.upsert(tx, c, m.Namespace, up, m, now)
+	out, err := s.upsert(tx, c, m.Namespace, up, m, seen, now)
 	if err == nil && out.Unchanged { // the head says the same already
 		_, err = tx.Delete(m.Tier, m.ID)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/guard/sources"
 	"memd/store"
 )
 
@@ -16,6 +17,7 @@ type Service struct {
 	store   *store.Set
 	budgets configs.Budgets
 	owners  map[memd.Kind]string
+	sources *sources.Checker // nil where nothing is looked at
 }
 
 // New makes a Service on an open store; it works under the store's budgets

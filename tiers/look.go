@@ -1,0 +1,97 @@
+package tiers
+
+import (
+	"context"
+
+	"memd"
+	"memd/guard/sources"
+	"memd/store"
+)
+
+// WithSources returns a Service that looks at the files that long rows rest on
+// when they are written and verified.
+func (s *Service) WithSources(c *sources.Checker) *Service {
+	looking := *s
+	looking.sources = c
+	return &looking
+}
+
+// sight is what was found of a source before a write that rests on it. Nothing is
+// looked at within a write: the writer waits for no other disk.
+type sight struct {
+	namespace, source string
+	found             sources.Found
+	at                memd.Time
+}
+
+func (s *Service) look(namespace, source string) sight {
+	if s.sources == nil || source == "" {
+		return sight{}
+	}
+	return sight{namespace, source, s.sources.File(namespace, source), s.store.Now()}
+}
+
+// lookFor is look for a row that is to be written, which rests on source or, where
+// that is empty, on its own. Of a row that the caller may not write nothing is
+// looked at; what is wrong with it the write says.
+func (s *Service) lookFor(ctx context.Context, c memd.Caller, id, source string) (sight, error) {
+	if s.sources == nil || need(c, memd.RoleWrite) != nil {
+		return sight{}, nil
+	}
+	var m memd.Memory
+	err := s.store.View(ctx, func(v *store.View) error {
+		row, ok, err := v.Get(id)
+		if ok && maySee(c, &row, s.store.Now()) && row.Tier != memd.Transient {
+			m = row
+		}
+		return err
+	})
+	if err != nil || m.ID == "" {
+		return sight{}, err
+	}
+	return s.look(m.Namespace, first(source, m.Source)), nil
+}
+
+// mark writes into a row that is being verified what was found of its source, and
+// returns the hash that is to be kept for it. Was it stale till now, a source that
+// is missing leaves it so; a row that was fresh groom marks. Where nobody could
+// look, a source that was found missing or changed is still held to be.
+func (l sight) mark(m *memd.Memory, stale bool) (hash string, warnings []string) {
+	found := l.found
+	if m.Namespace != l.namespace || m.Source != l.source { // another write came between
+		found = sources.Found{}
+	}
+	switch found.Status {
+	case memd.SourceOK:
+		m.SourceStatus, m.Stale, m.StaleReason = memd.SourceOK, false, ""
+		if d := l.at.Sub(m.VerifiedAt.Time); d.Abs() <= clockSkew { // read at the verification itself
+			hash = found.Hash
+		}
+	case memd.SourceMissing:
+		m.SourceStatus = memd.SourceMissing
+		if stale {
+			m.Stale, m.StaleReason = true, memd.StaleSourceMissing
+		}
+		warnings = []string{"the source is missing: " + found.Why}
+	default:
+		if m.SourceStatus == memd.SourceOK {
+			m.SourceStatus = memd.SourceUnchecked
+		}
+		clearStale(m)
+	}
+	return hash, warnings
+}
+
+// clearStale takes the stale mark off a row that was just verified, unless its
+// source is known not to bear it out.
+func clearStale(m *memd.Memory) {
+	if m.SourceStatus != memd.SourceMissing && m.SourceStatus != memd.SourceChanged {
+		m.Stale, m.StaleReason = false, ""
+	}
+}
+
+// isStale reports whether a row is stale as it is shown at now.
+func (s *Service) isStale(m memd.Memory, now memd.Time) bool {
+	Present(&m, s.budgets, now)
+	return m.Stale
+}
