@@ -49,7 +49,7 @@ func TestSampleIsHonest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{
-		"check_urls", "roots", "short_retention", "short_archive_importance", "short_archive_after",
+		"short_retention", "short_archive_importance", "short_archive_after",
 		"long_versions", "archive_retention",
 	} {
 		var comment []string // what stands above the key, and above the keys that share its block

@@ -11,6 +11,7 @@ import (
 	"memd/embedding"
 	"memd/groom"
 	"memd/guard"
+	"memd/guard/sources"
 	"memd/internal/dirlock"
 	"memd/recall"
 	"memd/store"
@@ -19,11 +20,12 @@ import (
 
 // app is an open store in a data folder that this process owns.
 type app struct {
-	cfg    *configs.Loaded
-	log    *slog.Logger
-	lock   *dirlock.Lock
-	store  *store.Set
-	runner *groom.Runner
+	cfg     *configs.Loaded
+	log     *slog.Logger
+	lock    *dirlock.Lock
+	store   *store.Set
+	runner  *groom.Runner
+	sources *sources.Checker
 
 	embedder embedding.Embedder // nil for none
 	selector recall.Selector    // nil for none
@@ -59,14 +61,15 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	}
 	model, dim := set.Before()
 	before := openPrevious(cfg, model, dim)
-	return &app{cfg: cfg, log: log, lock: lock, store: set, runner: groom.New(set, log), embedder: embedder, selector: selector, release: release, previous: before}, nil
+	looking := checker(cfg)
+	return &app{cfg: cfg, log: log, lock: lock, store: set, sources: looking, runner: groom.New(set, log).WithSources(looking), embedder: embedder, selector: selector, release: release, previous: before}, nil
 }
 
 // server wires the parts over the store. Without tokens it answers this
 // process alone.
 func (a *app) server(tokens *guard.Tokens) *api.Server {
 	return api.New(api.Options{
-		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners),
+		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners).WithSources(a.sources),
 		Recall:   a.recall(),
 		Groom:    a.runner,
 		Store:    a.store,
@@ -81,11 +84,21 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
-	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector)
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources)
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
 	}
 	return e.WithPrevious(a.previous.Embedder, a.previous.floor)
+}
+
+// checker looks at what memories rest on: in the folders of the configuration and,
+// where it says so, at URLs.
+func checker(cfg *configs.Loaded) *sources.Checker {
+	c := sources.New(cfg.Roots)
+	if cfg.Groom.CheckURLs {
+		c = c.WithURLs(sources.URLTimeout)
+	}
+	return c
 }
 
 // close lets go of everything, the folder last.
