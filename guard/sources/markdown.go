@@ -70,6 +70,9 @@ func (r *reader) read(n ast.Node) {
 	case *ast.Heading:
 		r.add(max(n.Pos(), 0), n.Lines().At(n.Lines().Len()-1).Stop, n.Level, r.says(raw), n.Parent())
 		r.html(base, raw, nil)
+		if m := givenName.FindStringSubmatch(raw); m != nil {
+			r.out.anchors = append(r.out.anchors, anchor{at: base, name: m[1]})
+		}
 	case *ast.HTMLBlock:
 		if n.HasClosure() {
 			raw += string(n.ClosureLine.Value(r.source))
@@ -79,6 +82,10 @@ func (r *reader) read(n ast.Node) {
 		r.html(base, raw, nil)
 	}
 }
+
+// givenName is a name that the author gives a heading at its end, as those who make
+// sites of Markdown read it: ## Title {#name}
+var givenName = regexp.MustCompile(`\{:?\s*#([^\s{}]+)[^{}]*\}\s*$`)
 
 func (r *reader) add(at, stop, level int, text string, within ast.Node) {
 	r.out.headings = append(r.out.headings, heading{

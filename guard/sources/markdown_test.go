@@ -129,6 +129,10 @@ A paragraph <a id="mid"></a> with an anchor.
 
 And one more.
 
+## Given {#own}
+
+Named.
+
 ## 标题
 
 中文。
@@ -159,8 +163,10 @@ func TestMarkdownSections(t *testing.T) {
 		"Explicit":              part("<a id=\"Explicit", "## <a name"),
 		"user-content-Explicit": part("<a id=\"Explicit", "## <a name"),
 		"after-an-anchor":       part("## After", "## <a name"),
-		"within":                part("## <a name", "## 标题"),
-		"mid":                   part("A paragraph", "## 标题"),
+		"within":                part("## <a name", "## Given"),
+		"mid":                   part("A paragraph", "## Given"),
+		"own":                   part("## Given", "## 标题"),
+		"given-own":             part("## Given", "## 标题"),
 		"标题":                    part("## 标题", ""),
 		"%E6%A0%87%E9%A2%98":    part("## 标题", ""),
 		"user-content-commands": part("## Commands", "Setext"),
