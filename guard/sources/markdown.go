@@ -57,8 +57,11 @@ type reader struct {
 	source []byte
 	slugs  slugs
 	out    outline
-	within []ast.Node     // for each heading, the block that it stands in
-	links  parser.Context // the page's link definitions, nil until they are read
+	within []ast.Node // for each heading, the block that it stands in
+
+	// Of what stands within a heading's line, nil until one is read.
+	line  parser.Parser
+	links parser.Context
 }
 
 func (r *reader) read(n ast.Node) {
@@ -97,6 +100,9 @@ func (r *reader) add(at, stop, level int, text string, within ast.Node) {
 // html reads HTML that begins at a byte of the source. Within a quotation its
 // lines lie a few bytes further on than they are taken for.
 func (r *reader) html(base int, raw string, within ast.Node) {
+	if !strings.Contains(raw, "<") {
+		return
+	}
 	place := func(at int) int { return min(base+at, len(r.source)) }
 	tags := tagsOf(raw)
 	closing := closings(tags)
@@ -147,27 +153,28 @@ func (r *reader) says(raw string) string {
 	if !strings.ContainsAny(raw, "\\*_`[<&") || len(raw) > maxMarked {
 		return raw
 	}
-	line := parser.NewParser(
-		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
-		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-	)
+	if r.line == nil {
+		r.line = parser.NewParser(
+			parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
+			parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		)
+		r.links = definitions(r.source)
+	}
 	source := []byte(raw)
-	return textOf(line.Parse(text.NewReader(source), parser.WithContext(r.definitions())), source)
+	return textOf(r.line.Parse(text.NewReader(source), parser.WithContext(r.links)), source)
 }
 
 // linkDefinition is the beginning of a line that says where a link leads.
 var linkDefinition = regexp.MustCompile(`(?m)^[ >]{0,8}\[([^\[\]\n]{1,200})\]:`)
 
-// definitions are the names of the page's links: [text][name] is a link where the
+// definitions are the names of a page's links: [text][name] is a link where the
 // name is defined, and plain text elsewhere.
-func (r *reader) definitions() parser.Context {
-	if r.links == nil {
-		r.links = parser.NewContext()
-		for _, m := range linkDefinition.FindAllSubmatch(r.source, -1) {
-			r.links.AddReference(parser.NewReference(m[1], nil, nil))
-		}
+func definitions(source []byte) parser.Context {
+	links := parser.NewContext()
+	for _, m := range linkDefinition.FindAllSubmatch(source, -1) {
+		links.AddReference(parser.NewReference(m[1], nil, nil))
 	}
-	return r.links
+	return links
 }
 
 // textOf is the text below a node.
@@ -245,5 +252,8 @@ func slug(text string) string {
 // lower is text in lower case, without the Greek rule for the ends of words, as
 // GitHub's anchors have it.
 func lower(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		return strings.ToLower(text)
+	}
 	return cases.Lower(language.Und, cases.HandleFinalSigma(false)).String(text)
 }
