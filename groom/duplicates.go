@@ -1,0 +1,231 @@
+package groom
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"memd"
+	"memd/store"
+)
+
+// reason says why two rows are taken for the same.
+type reason string
+
+const (
+	equalContent   reason = "equal_content"   // one content hash under two keys
+	similarWording reason = "similar_wording" // the same statement in other words
+)
+
+// duplicate is a pair of heads of one namespace that say the same, for a person
+// to choose between. The first is the one whose key comes first.
+type duplicate struct {
+	namespace string
+	ids, keys [2]string
+	reason    reason
+}
+
+// How alike two wordings must be, as shares of the words that either holds
+// (Jaccard). Chosen on the pairs in duplicates_test.go: rewordings lie at
+// 0.7 and above, or one holds all that the other says; what differs in a word or
+// two that count lies below, or exchanges one word for another.
+const (
+	likeness     = 0.7
+	containment  = 0.5 // where all words of one are among the other's
+	exchange     = 0.9 // where one word of each is not among the other's
+	fewestShared = 3   // words that both must hold
+)
+
+// findDuplicates finds the heads that say the same as another of their
+// namespace. Of several that do, each is paired with one, not with all, so that
+// there are fewer pairs than rows.
+func findDuplicates(v *store.View) ([]duplicate, error) {
+	f := newDuplicateFinder()
+	err := v.EachHead(func(m memd.Memory, _ store.Head) error {
+		f.add(&m)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f.find(), nil
+}
+
+// duplicateFinder finds duplicates among rows that were added.
+type duplicateFinder struct {
+	lexicon *lexicon
+	rows    []candidate
+	groups  []int // by row: another of its group, itself if it is the first
+	found   []duplicate
+}
+
+// candidate is what is kept of a row.
+type candidate struct {
+	namespace, key, id, hash string
+	wording
+}
+
+func newDuplicateFinder() *duplicateFinder { return &duplicateFinder{lexicon: newLexicon()} }
+
+// add takes a row into account. The order of rows does not matter.
+func (f *duplicateFinder) add(m *memd.Memory) {
+	f.rows = append(f.rows, candidate{m.Namespace, m.MemoryKey, m.ID, m.ContentHash, f.lexicon.read(m.Summary)})
+}
+
+// find returns the pairs, in the order of namespaces and keys.
+func (f *duplicateFinder) find() []duplicate {
+	slices.SortFunc(f.rows, func(a, b candidate) int {
+		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.key, b.key), strings.Compare(a.id, b.id))
+	})
+	f.groups = make([]int, len(f.rows))
+	for i := range f.groups {
+		f.groups[i] = i
+	}
+	f.equals()
+	f.similar()
+	slices.SortFunc(f.found, func(a, b duplicate) int {
+		return cmp.Or(strings.Compare(a.namespace, b.namespace), slices.Compare(a.keys[:], b.keys[:]))
+	})
+	return f.found
+}
+
+// equals pairs rows of equal content with the first of them.
+func (f *duplicateFinder) equals() {
+	first := map[[2]string]int{}
+	for i, row := range f.rows {
+		of := [2]string{row.namespace, row.hash}
+		if j, seen := first[of]; seen {
+			f.pair(j, i, equalContent)
+		} else {
+			first[of] = i
+		}
+	}
+}
+
+// similar pairs rows that say the same in other words. Only rows that share one
+// of their rarest words are compared: two that have half of their words in common
+// share one of the rarer half of each (prefix filtering; Bayardo, Ma and Srikant,
+// "Scaling up all pairs similarity search", 2007). Equal numbers and identifiers
+// are a condition, so rows with others never meet.
+func (f *duplicateFinder) similar() {
+	opposite := f.rank()
+	type place struct {
+		namespace, exact string
+		word             int
+	}
+	met := map[place][]int{}
+	lately := make([]int, len(f.rows)) // by row: which row met it last, from 1
+	for i := range f.rows {
+		row := &f.rows[i]
+		for _, w := range row.words[:rarer(len(row.words))] {
+			at := place{row.namespace, row.exact, w}
+			for _, j := range met[at] {
+				if lately[j] == i+1 || f.group(j) == f.group(i) {
+					continue
+				}
+				lately[j] = i + 1
+				if alike(f.rows[j].words, row.words, opposite) {
+					f.pair(j, i, similarWording)
+				}
+			}
+			met[at] = append(met[at], i)
+		}
+	}
+}
+
+// rarer is how many of n words, the rarest first, must be looked at to meet every
+// row that shares half of them.
+func rarer(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return n - int(math.Ceil(containment*float64(n))) + 1
+}
+
+// rank renumbers the words of all rows, the rarest first, and returns by word the
+// one that says the opposite, -1 for none.
+func (f *duplicateFinder) rank() (opposite []int) {
+	often := make([]int, len(f.lexicon.opposite))
+	for _, row := range f.rows {
+		for _, w := range row.words {
+			often[w]++
+		}
+	}
+	order, ranks := make([]int, len(often)), make([]int, len(often))
+	for w := range order {
+		order[w] = w
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(often[a], often[b]), cmp.Compare(a, b)) })
+	for rank, w := range order {
+		ranks[w] = rank
+	}
+	opposite = make([]int, len(often))
+	for w, other := range f.lexicon.opposite {
+		if opposite[ranks[w]] = -1; other >= 0 {
+			opposite[ranks[w]] = ranks[other]
+		}
+	}
+	for _, row := range f.rows {
+		for k, w := range row.words {
+			row.words[k] = ranks[w]
+		}
+		slices.Sort(row.words)
+	}
+	return opposite
+}
+
+// alike reports whether two sorted lists of words say the same: enough of them
+// are in both, and none stands in one plainly and in the other denied.
+func alike(a, b []int, opposite []int) bool {
+	var apart []int
+	shared, onlyA, onlyB := 0, 0, 0
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		switch {
+		case j == len(b) || i < len(a) && a[i] < b[j]:
+			apart = append(apart, a[i])
+			onlyA++
+			i++
+		case i == len(a) || b[j] < a[i]:
+			apart = append(apart, b[j])
+			onlyB++
+			j++
+		default:
+			shared++
+			i++
+			j++
+		}
+	}
+	least := likeness
+	switch {
+	case onlyA == 0 || onlyB == 0:
+		least = containment
+	case onlyA == 1 && onlyB == 1:
+		least = exchange
+	}
+	if shared < fewestShared && onlyA+onlyB > 0 || shared == 0 || float64(shared) < least*float64(shared+onlyA+onlyB) {
+		return false
+	}
+	for _, w := range apart {
+		if slices.Contains(apart, opposite[w]) {
+			return false
+		}
+	}
+	return true
+}
+
+// pair notes that the rows i < j say the same.
+func (f *duplicateFinder) pair(i, j int, why reason) {
+	a, b := &f.rows[i], &f.rows[j]
+	f.groups[f.group(j)] = f.group(i)
+	f.found = append(f.found, duplicate{a.namespace, [2]string{a.id, b.id}, [2]string{a.key, b.key}, why})
+}
+
+// group is the row that stands for all that say the same as row i.
+func (f *duplicateFinder) group(i int) int {
+	for f.groups[i] != i {
+		f.groups[i] = f.groups[f.groups[i]]
+		i = f.groups[i]
+	}
+	return i
+}
