@@ -25,6 +25,7 @@ type wording struct {
 // opposite nor "a before b" and "b before a" have the same words.
 type lexicon struct {
 	numbers  map[string]int
+	denied   []bool              // by word
 	opposite []int               // by word: the same denied, or not denied; -1 while there is none
 	met      map[string][]string // by surface form: its terms, none for a stop word
 }
@@ -42,12 +43,12 @@ func (l *lexicon) number(key string) int {
 	}
 	n = len(l.opposite)
 	l.numbers[key] = n
-	l.opposite = append(l.opposite, -1)
-	plain, denied := strings.CutPrefix(key, deniedMark)
+	other, denied := strings.CutPrefix(key, deniedMark)
 	if !denied {
-		plain = deniedMark + key
+		other = deniedMark + key
 	}
-	if other, met := l.numbers[plain]; met {
+	l.denied, l.opposite = append(l.denied, denied), append(l.opposite, -1)
+	if other, met := l.numbers[other]; met {
 		l.opposite[n], l.opposite[other] = other, n
 	}
 	return n

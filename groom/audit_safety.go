@@ -1,0 +1,107 @@
+package groom
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memd"
+	"memd/store"
+)
+
+const (
+	// A summary of fewer characters may stand in a record by chance.
+	leakFrom = 20
+	// Of a longer one these are enough: a record may hold it cut.
+	leakChars = 40
+	// maxRecords bounds the records that are looked through, in bytes.
+	maxRecords = 16 << 20
+)
+
+// readLeaks looks for the summaries of heads in what memd keeps beside the rows.
+func (e *evidence) readLeaks(v *store.View) error {
+	type record struct{ place, text string }
+	var records []record
+	size := 0
+	err := v.EachRecord(func(place, text string) error {
+		if size += len(text); utf8.RuneCountInString(text) >= leakFrom && size <= maxRecords {
+			records = append(records, record{place, text})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var needles []string
+	for _, h := range e.heads {
+		if start := []rune(strings.TrimSpace(h.Summary)); len(start) >= leakFrom {
+			plain := string(start[:min(len(start), leakChars)])
+			needles = append(needles, plain)
+			if quoted, err := json.Marshal(plain); err == nil && string(quoted[1:len(quoted)-1]) != plain {
+				needles = append(needles, string(quoted[1:len(quoted)-1]))
+			}
+		}
+	}
+	for _, r := range records {
+		if slices.ContainsFunc(needles, func(n string) bool { return len(n) <= len(r.text) && strings.Contains(r.text, n) }) {
+			e.leaks = append(e.leaks, r.place)
+		}
+	}
+	return nil
+}
+
+// logsClean decides 7.1.
+func logsClean(e *evidence) outcome {
+	o := e.judge(1, nil, "the reports of grooms, the details of what was done and the values of meta hold no long row's summary (of 20 characters and more); logs and errors are written by types that hold no body",
+		"delete what holds it in the sqlite3 shell, and report the fault to memd's authors")
+	if len(e.leaks) > 0 {
+		o.wrong = true
+		o.how += "; found in " + strings.Join(e.leaks[:min(len(e.leaks), 10)], ", ")
+	}
+	return o
+}
+
+// readSecrets scans the long rows.
+func (e *evidence) readSecrets(v *store.View) error {
+	return v.EachLong(func(m memd.Memory) error {
+		if !e.caller.Sees(m.Namespace) {
+			return nil
+		}
+		found := e.opts.Scan(strings.Join(append([]string{m.Summary, m.RawContent, m.Why, m.HowToApply, m.Source}, m.Tags...), "\n"))
+		if len(found) > 0 {
+			e.secrets = append(e.secrets, m.ID)
+		}
+		for _, f := range found {
+			e.rules[f.Rule]++
+		}
+		return e.ctx.Err()
+	})
+}
+
+// noSecrets decides 7.2.
+func noSecrets(e *evidence) outcome {
+	how := "no secret is found in summary, raw_content, why, how_to_apply, tags or source of any long row, older versions included; personal data is for a person to judge"
+	for _, rule := range slices.Sorted(maps.Keys(e.rules)) {
+		how += fmt.Sprintf("; %s in %s", rule, counted(e.rules[rule], "row", "rows"))
+	}
+	return e.judge(len(e.heads)+len(e.stray)+len(e.secrets), e.secrets, how,
+		"revoke the secret, memd forget ID (which takes the older versions with it), then memd remember-long-term without it under the same key")
+}
+
+// sensitiveTags mark a row that not everybody should read.
+var sensitiveTags = [...]string{"sensitive", "secret", "confidential", "private", "pii", "敏感", "机密"}
+
+// sensitiveTagged decides 7.3.
+func sensitiveTagged(e *evidence) outcome {
+	var bad []string
+	for _, n := range e.marked {
+		if len(n.Access) == 0 {
+			bad = append(bad, n.ID)
+		}
+	}
+	return e.judge(len(e.marked), bad, "rows tagged "+strings.Join(sensitiveTags[:], ", ")+" have access tags; "+counted(len(e.marked), "row is", "rows are")+" tagged so",
+		"memd edit ID --access TAG")
+}
