@@ -155,6 +155,14 @@ func (s *Server) grooms(c *call) (groomReports, error) {
 	return groomReports{listed(reports), s.runner.Running()}, err
 }
 
+func (s *Server) audit(c *call) (groom.Audit, error) {
+	sample, err := sampleOf(c.query)
+	if err != nil {
+		return groom.Audit{}, err
+	}
+	return s.auditor.Audit(c.ctx, c.caller, groom.AuditOptions{Sample: sample})
+}
+
 func (s *Server) stats(c *call) (store.Stats, error) { return s.store.Stats(c.ctx) }
 
 func (s *Server) doctor(c *call) (diagnosis, error) {

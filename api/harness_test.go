@@ -59,6 +59,7 @@ func start(t testing.TB, edit func(*Options), limit func(*configs.Budgets)) *dae
 		Tiers: tiers.New(d.store), Recall: recall.New(d.store, logger(d.log)), Groom: groom.New(d.store, logger(d.log)), Store: d.store,
 		Tokens: d.tokens, Version: "test", Log: logger(d.log), Now: d.clock.Now,
 	}
+	opts.Audit = groom.NewAuditor(groom.AuditorOptions{Store: d.store, Recall: opts.Recall.Recall})
 	if edit != nil {
 		edit(&opts)
 	}

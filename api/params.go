@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"memd"
+	"memd/groom"
 )
 
 // param is a query parameter.
@@ -23,6 +24,8 @@ var (
 	accessParam = param{name: "access", doc: "Show also rows restricted to these access tags.", repeats: true,
 		schema: huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}
 	namespaceParam = param{name: "namespace", doc: "Missing means default.", schema: huma.Schema{Type: huma.TypeString}}
+	sampleParam    = param{name: "sample", doc: "How many long rows answer what their key, source and last verification are, and what ends them.",
+		schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(0), Maximum: bound(groom.MaxSample), Default: 0}}
 	quickParam     = param{name: "quick", doc: "Leave out what reads every page.", schema: huma.Schema{Type: huma.TypeBoolean}}
 )
 
@@ -91,6 +94,18 @@ func boolOf(query url.Values, name string) (*bool, error) {
 		return nil, memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s must be true or false", name)
 	}
 	return &value, nil
+}
+
+// sampleOf reads the size of a sample, 0 where none is asked for.
+func sampleOf(query url.Values) (int, error) {
+	if !query.Has("sample") {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(query.Get("sample"))
+	if err != nil || n < 0 || n > groom.MaxSample {
+		return 0, memd.FieldErrorf(memd.CodeInvalidRequest, "sample", "sample must be 0 to %d", groom.MaxSample)
+	}
+	return n, nil
 }
 
 // listRequest reads the filters of a list; tiers checks their values.

@@ -67,6 +67,8 @@ func (s *Server) routes() []route {
 			"Run the passes that keep the store in order", s.groom).optionalBody(),
 		plain(get, "/v1/groom", admin, "listGrooms",
 			"Read the reports of the last runs, newest first, and how far one under way has come", s.grooms),
+		plain(get, "/v1/audit", admin, "audit",
+			"Go through the checklist of what makes memories worth believing", s.audit).taking(sampleParam),
 		plain(get, "/v1/stats", admin, "stats",
 			"Read the use of tiers, databases and budgets", s.stats),
 		plain(get, "/v1/doctor", admin, "doctor",

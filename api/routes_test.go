@@ -251,7 +251,7 @@ func TestListsAreNeverNull(t *testing.T) {
 	m := d.short("alone")
 	d.post("/v1/sessions/s/transient", `{"summary":"n"}`).want(201)
 	for _, r := range []reply{
-		d.get("/v1/memories?tier=long"), d.get("/v1/manifest?namespace=team/x"), d.get("/v1/groom"), d.get("/v1/doctor?quick=true"),
+		d.get("/v1/memories?tier=long"), d.get("/v1/manifest?namespace=team/x"), d.get("/v1/groom"), d.get("/v1/doctor?quick=true"), d.get("/v1/audit"), d.get("/v1/audit?sample=3"),
 		d.post("/v1/recall", `{"query":"zebra"}`), d.post("/v1/context", `{}`), d.get("/v1/memories/" + m.ID),
 		d.post("/v1/memories/batch", `{"ids":["x"]}`), d.get("/v1/sessions/s/transient"), d.get("/v1/stats"), d.post("/v1/remember", `{"summary":"alone"}`),
 	} {
@@ -292,7 +292,7 @@ func nullIn(v any, path string) string {
 func TestNoSuchRoute(t *testing.T) {
 	d := start(t, nil, nil)
 	for _, path := range []string{
-		"/", "/v1", "/v1/", "/v1/audit", "/mcp", "/v1/memories/", "/v2/recall", "/v1/stats/", "//v1/stats",
+		"/", "/v1", "/v1/", "/v1/audits", "/mcp", "/v1/memories/", "/v2/recall", "/v1/stats/", "//v1/stats",
 	} {
 		d.get(path).refused(404, memd.CodeNotFound, "")
 	}

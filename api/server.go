@@ -23,6 +23,7 @@ type Options struct {
 	Tiers  *tiers.Service
 	Recall *recall.Engine
 	Groom  *groom.Runner
+	Audit  *groom.Auditor
 	Store  *store.Set
 	Tokens *guard.Tokens
 
@@ -38,11 +39,12 @@ type Options struct {
 
 // Server answers the calls of the contract. It is safe for concurrent use.
 type Server struct {
-	tiers  *tiers.Service
-	engine *recall.Engine
-	runner *groom.Runner
-	store  *store.Set
-	tokens *guard.Tokens
+	tiers   *tiers.Service
+	engine  *recall.Engine
+	runner  *groom.Runner
+	auditor *groom.Auditor
+	store   *store.Set
+	tokens  *guard.Tokens
 
 	authNone bool
 	hosts    map[string]bool // accepted in Host beside loopback addresses, canonical
@@ -70,7 +72,7 @@ func New(opts Options) *Server {
 		opts.Now = time.Now
 	}
 	s := &Server{
-		tiers: opts.Tiers, engine: opts.Recall, runner: opts.Groom, store: opts.Store, tokens: opts.Tokens,
+		tiers: opts.Tiers, engine: opts.Recall, runner: opts.Groom, auditor: opts.Audit, store: opts.Store, tokens: opts.Tokens,
 		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now,
 		hosts:   map[string]bool{"localhost": true},
 		mux:     chi.NewRouter(),

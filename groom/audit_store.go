@@ -3,6 +3,7 @@ package groom
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -121,16 +122,20 @@ func (e *evidence) statistics() (store.Stats, string) {
 func (e *evidence) within(budgets []string, fix string) outcome {
 	st, unread := e.statistics()
 	o := outcome{looked: 1, unread: unread, fix: fix}
-	var parts []string
-	for _, name := range budgets {
-		for _, b := range st.Budgets {
-			limit, err := strconv.ParseInt(b.Limit, 10, 64)
-			if b.Budget != name || b.Used == nil || err != nil {
-				continue
-			}
-			parts = append(parts, fmt.Sprintf("%s %d of %d", name, *b.Used, limit))
-			o.wrong = o.wrong || *b.Used > limit
+	used := map[string]int64{}
+	for _, b := range st.Budgets {
+		if b.Used != nil {
+			used[b.Budget] = *b.Used
 		}
+	}
+	var parts []string
+	for _, b := range e.opts.Store.Budgets().Map() { // what meta says may have drifted
+		limit, err := strconv.ParseInt(b.Value, 10, 64)
+		if !slices.Contains(budgets, b.Key) || err != nil {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s %d of %d", b.Key, used[b.Key], limit))
+		o.wrong = o.wrong || used[b.Key] > limit
 	}
 	o.how = "use against budget: " + strings.Join(parts, ", ")
 	return o

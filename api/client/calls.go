@@ -144,6 +144,16 @@ func (c *Client) Hit(ctx context.Context, id string) (Reply[memd.Written], error
 	return call[memd.Written](ctx, c, request{method: http.MethodPost, path: v1("memories", id, "hit"), body: struct{}{}})
 }
 
+// Audit goes through the checklist; sample is how many long rows answer the four
+// questions.
+func (c *Client) Audit(ctx context.Context, sample int) (Reply[groom.Audit], error) {
+	var query url.Values
+	if sample > 0 {
+		query = url.Values{"sample": {strconv.Itoa(sample)}}
+	}
+	return call[groom.Audit](ctx, c, request{method: http.MethodGet, path: v1("audit"), query: query})
+}
+
 // Stats reads the state of the store.
 func (c *Client) Stats(ctx context.Context) (Reply[store.Stats], error) {
 	return call[store.Stats](ctx, c, request{method: http.MethodGet, path: v1("stats")})

@@ -72,6 +72,7 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners).WithSources(a.sources),
 		Recall:   a.recall(),
 		Groom:    a.runner,
+		Audit:    a.audit(),
 		Store:    a.store,
 		Tokens:   tokens,
 		Hosts:    a.cfg.HostNames(),
@@ -79,6 +80,14 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 		Version:  thisBuild().Version,
 		Log:      a.log,
 		Now:      time.Now,
+	})
+}
+
+// audit goes through the checklist. Its recalls, one for each long row, ask no
+// server: neither the selector, which only reorders a tier, nor an embedder.
+func (a *app) audit() *groom.Auditor {
+	return groom.NewAuditor(groom.AuditorOptions{
+		Store: a.store, Sources: sources.New(a.cfg.Roots), Owners: a.cfg.Owners, Recall: recall.New(a.store, a.log).Recall,
 	})
 }
 

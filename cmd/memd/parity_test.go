@@ -115,6 +115,8 @@ func everyCommand() []step {
 		does("groom", "--ids"),
 		does("groom", "--reports"),
 		does("groom", "--reports", "--ids"),
+		does("audit"),
+		fails(2, "audit", "--sample", "201"),
 		does("stats"),
 		does("doctor"),
 		does("backup"),
