@@ -82,7 +82,7 @@ func (p *project) paths(text string) (stand []bool) {
 // beside reports whether the character at i says that what stands beside it is a
 // pattern or a part of something longer.
 func beside(s string, i int) bool {
-	return i >= 0 && i < len(s) && strings.IndexByte(`*{}$<>\%=`, s[i]) >= 0
+	return i >= 0 && i < len(s) && strings.IndexByte(`*{}$<>\%=/`, s[i]) >= 0
 }
 
 // claim reports whether a name stands in the root; not told where it is no path,

@@ -262,10 +262,13 @@ var mention = regexp.MustCompile(`(?i)(@?[a-z0-9][a-z0-9_.-]*(?:/[a-z0-9_.-]+)*?
 // Words before and after a mention that make it one of another time, or of no
 // version at all.
 var (
-	formerly = regexp.MustCompile(`(?i)(?:\b(?:from|since|before|until|till|dropped|removed|than|instead of|not|no|never|unlike|was|were|replaces?|replaced|without)\s+|[<>≥≤]=?\s*|从|不再使用|不用|早于|高于|低于)$`)
+	formerly = regexp.MustCompile(`(?i)(?:\b(?:from|since|before|until|till|dropped|removed|than|instead of|not|no|never|unlike|was|were|replaces?|replaced|without|avoid)\s+|(?:\b(?:not|never|no longer)|n't)\s+[a-z]+\s+|[<>≥≤]=?\s*|从|不再使用|不再用|不要使用|不要用|不用|禁止使用|避免使用|早于|高于|低于)$`)
 	orNewer  = regexp.MustCompile(`(?i)^(?:\.x)?\s*(?:\+|or (?:later|newer|above|higher)|and (?:later|newer|above|up)|以上|及以上|或更高)`)
 	amount   = regexp.MustCompile(`(?i)^\s*(?:%|ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|months?|years?|times?|items?|rows?|files?|lines?|steps?|tests?|attempts?|workers?|replicas?|bytes?|k?i?b|m?i?b|g?i?b|次|天|个|条|秒|分|小时)(?:[^a-z]|$)`)
 )
+
+// nearby is how much of a text before a mention is looked at, in bytes.
+const nearby = 60
 
 // outdated reports whether a text names a dependency in a version that is not in
 // force.
@@ -279,7 +282,7 @@ func outdated(text string, inForce map[string]requirement) bool {
 			at[i] += from
 		}
 		name, between, version := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
-		before, after := text[:at[0]], text[at[1]:]
+		before, after := text[max(0, at[0]-nearby):at[0]], text[at[1]:]
 		r, known := inForce[strings.ToLower(name)]
 		if !known {
 			from = at[3] // the next word may be the name
