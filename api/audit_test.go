@@ -98,7 +98,7 @@ func (a *audited) keep(name string, k memd.Kind, summary string, edit func(*memd
 	return out.ID
 }
 
-// note writes a short row and names it.
+// remember writes a short row and names it.
 func (a *audited) remember(name, summary string, edit func(*memd.Remember)) string {
 	a.t.Helper()
 	req := memd.Remember{Summary: summary, Namespace: projectX}
@@ -242,9 +242,8 @@ func (a *audited) nothingSaid(out groom.Audit) {
 // must name.
 func (a *audited) plant() map[string]string {
 	t := a.t
-	stray := a.keep("stray", memd.Rule, "Nobody knows whose current version this is", nil)
+	a.keep("stray", memd.Rule, "Nobody knows whose current version this is", nil)
 	a.shell(`DELETE FROM head WHERE memory_key = 'stray'`)
-	_ = stray
 	id := a.keep("sourceless", memd.Rule, "Rests on another memory", nil)
 	a.shell(`UPDATE long SET source = 'memd://memories/1' WHERE id = '%s'`, id)
 	a.keep("unmarked", memd.Rule, "Was checked long ago", func(r *memd.RememberLongTerm) { r.VerifiedAt = a.ago(200) })
@@ -253,6 +252,8 @@ func (a *audited) plant() map[string]string {
 	a.shell(`UPDATE long SET source_status = 'missing' WHERE id = '%s'`, id)
 	id = a.keep("changed.url", memd.Rule, "Rests on a page that changed", func(r *memd.RememberLongTerm) { r.Source = "https://changed.test/x" })
 	a.shell(`UPDATE long SET source_status = 'changed' WHERE id = '%s'`, id)
+	a.keep("dead.file", memd.Rule, "Rests on a page nobody wrote", func(r *memd.RememberLongTerm) { r.Source = "docs/none.md" })
+	a.keep("dead.anchor", memd.Rule, "Rests on a section nobody wrote", func(r *memd.RememberLongTerm) { r.Source = "AGENTS.md#none" })
 	a.keep("dup.a", memd.Rule, "Generated clients must not be edited by hand", nil)
 	a.keep("dup.b", memd.Rule, "Do not edit generated clients by hand", nil)
 	a.keep("equal.a", memd.Rule, "Every handler has a timeout", nil)
@@ -295,7 +296,7 @@ func (a *audited) plant() map[string]string {
 	}
 	a.shell(`UPDATE meta SET value = '7' WHERE key = 'budgets.long_rows'`)
 	return map[string]string{
-		"1.1": "stray", "1.2": "sourceless", "1.3": "unmarked", "1.4": "dead.url", "1.5": "dup.a dup.b equal.a equal.b",
+		"1.1": "stray", "1.2": "sourceless", "1.3": "unmarked", "1.4": "dead.url dead.file dead.anchor", "1.5": "dup.a dup.b equal.a equal.b",
 		"2.1": "vague", "2.2": "contra.practice contra.rules", "2.3": "old.version",
 		"3.1": "symptom.only", "3.2": "resolved", "3.3": "often",
 		"4.1": "pref.stale", "4.2": "fact.lost fact.trunk",

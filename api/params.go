@@ -26,7 +26,7 @@ var (
 	namespaceParam = param{name: "namespace", doc: "Missing means default.", schema: huma.Schema{Type: huma.TypeString}}
 	sampleParam    = param{name: "sample", doc: "How many long rows answer what their key, source and last verification are, and what ends them.",
 		schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(0), Maximum: bound(groom.MaxSample), Default: 0}}
-	quickParam     = param{name: "quick", doc: "Leave out what reads every page.", schema: huma.Schema{Type: huma.TypeBoolean}}
+	quickParam = param{name: "quick", doc: "Leave out what reads every page.", schema: huma.Schema{Type: huma.TypeBoolean}}
 )
 
 // listParams are the filters of a list.

@@ -205,12 +205,20 @@ func (o outcome) box() Box {
 // judge decides a box that depends on rows: it looked at so many, of which some
 // are bad.
 func (e *evidence) judge(looked int, bad []string, how, fix string) outcome {
-	o := outcome{looked: looked, bad: bad, how: how, fix: fix}
-	switch {
-	case e.failed != nil:
-		o.unread = "the rows could not be read: " + reasonOf(e.failed)
-	case len(e.unread) > 0:
+	o := e.judgeMeta(how, fix)
+	o.looked, o.bad = looked, bad
+	if e.failed == nil {
 		o.unread = strings.Join(e.unread, ", ")
+	}
+	return o
+}
+
+// judgeMeta decides a box that depends on the active database alone: it applies,
+// and passes unless it is found wrong.
+func (e *evidence) judgeMeta(how, fix string) outcome {
+	o := outcome{looked: 1, how: how, fix: fix}
+	if e.failed != nil {
+		o.unread = "the rows could not be read: " + reasonOf(e.failed)
 	}
 	return o
 }

@@ -31,7 +31,8 @@ func owned(e *evidence) outcome {
 
 // groomRan decides 8.2.
 func groomRan(e *evidence) outcome {
-	o := e.judge(len(e.heads)+len(e.shorts)+e.passing, nil, "last_groom_at is within 8 days, and no later full run failed", "memd groom")
+	o := e.judgeMeta("last_groom_at is within 8 days, and no later full run failed", "memd groom")
+	o.looked = len(e.heads) + len(e.shorts) + e.passing
 	last := "never"
 	if !e.lastFull.IsZero() {
 		last = e.lastFull.String()
@@ -72,7 +73,7 @@ func budgetsMatch(e *evidence) outcome {
 		}
 	}
 	slices.Sort(wrong)
-	o := e.judge(1, nil, "each budgets.* in meta is that of the configuration in force", "restart memd, which writes them anew; delete what it does not know in the sqlite3 shell")
+	o := e.judgeMeta("each budgets.* in meta is that of the configuration in force", "restart memd, which writes them anew; delete what it does not know in the sqlite3 shell")
 	if o.wrong = len(wrong) > 0; o.wrong {
 		o.how += "; other: " + strings.Join(wrong, ", ")
 	}
