@@ -178,8 +178,10 @@ func (f *duplicateFinder) rank() (opposite []int) {
 // alike reports whether two sorted lists of words say the same: enough of them
 // are in both, and none stands in one plainly and in the other denied.
 func alike(a, b []int, opposite []int) bool {
-	var apart []int
-	shared, onlyA, onlyB := 0, 0, 0
+	// Where both have a word of their own, at least so many must be shared.
+	enough := likeness / (1 + likeness) * float64(len(a)+len(b))
+	var apart []int // the words of one alone
+	onlyA, onlyB := 0, 0
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		switch {
 		case j == len(b) || i < len(a) && a[i] < b[j]:
@@ -191,27 +193,26 @@ func alike(a, b []int, opposite []int) bool {
 			onlyB++
 			j++
 		default:
-			shared++
 			i++
 			j++
+			continue
+		}
+		// The rarest come first, and with them most of what differs.
+		if onlyA > 0 && onlyB > 0 && float64(len(a)-max(onlyA, onlyB+len(a)-len(b))) < enough {
+			return false
 		}
 	}
-	least := likeness
+	shared, least := len(a)-onlyA, likeness
 	switch {
 	case onlyA == 0 || onlyB == 0:
 		least = containment
 	case onlyA == 1 && onlyB == 1:
 		least = exchange
 	}
-	if shared < fewestShared && onlyA+onlyB > 0 || shared == 0 || float64(shared) < least*float64(shared+onlyA+onlyB) {
+	if shared < fewestShared && len(apart) > 0 || shared == 0 || float64(shared) < least*float64(shared+len(apart)) {
 		return false
 	}
-	for _, w := range apart {
-		if slices.Contains(apart, opposite[w]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(apart, func(w int) bool { return slices.Contains(apart, opposite[w]) })
 }
 
 // pair notes that the rows i < j say the same.
