@@ -33,8 +33,8 @@ type duplicate struct {
 const (
 	likeness     = 0.7
 	containment  = 0.5 // where all words of one are among the other's
-	exchange     = 0.9 // where one word of each is not among the other's
-	fewestShared = 3   // words that both must hold
+	exchange     = 0.9 // where one word stands in place of another
+	fewestShared = 6   // weight of the words that both must hold: three words
 )
 
 // findDuplicates finds the heads that say the same as another of their
@@ -109,7 +109,7 @@ func (f *duplicateFinder) equals() {
 // "Scaling up all pairs similarity search", 2007). Equal numbers and identifiers
 // are a condition, so rows with others never meet.
 func (f *duplicateFinder) similar() {
-	opposite := f.rank()
+	known := f.rank()
 	type place struct {
 		namespace, exact string
 		word             int
@@ -125,7 +125,7 @@ func (f *duplicateFinder) similar() {
 					continue
 				}
 				lately[j] = i + 1
-				if alike(f.rows[j].words, row.words, opposite) {
+				if known.alike(f.rows[j].words, row.words) {
 					f.pair(j, i, similarWording)
 				}
 			}
@@ -143,9 +143,14 @@ func rarer(n int) int {
 	return n - int(math.Ceil(containment*float64(n))) + 1
 }
 
-// rank renumbers the words of all rows, the rarest first, and returns by word the
-// one that says the opposite, -1 for none.
-func (f *duplicateFinder) rank() (opposite []int) {
+// vocabulary is what is known of words, by their ranks.
+type vocabulary struct {
+	opposite []int // the word that denies it, or that it denies, -1 for none
+	weights  []int // see weightOf
+}
+
+// rank renumbers the words of all rows, the rarest first.
+func (f *duplicateFinder) rank() vocabulary {
 	often := make([]int, len(f.lexicon.opposite))
 	for _, row := range f.rows {
 		for _, w := range row.words {
@@ -160,10 +165,11 @@ func (f *duplicateFinder) rank() (opposite []int) {
 	for rank, w := range order {
 		ranks[w] = rank
 	}
-	opposite = make([]int, len(often))
+	known := vocabulary{make([]int, len(often)), make([]int, len(often))}
 	for w, other := range f.lexicon.opposite {
-		if opposite[ranks[w]] = -1; other >= 0 {
-			opposite[ranks[w]] = ranks[other]
+		known.weights[ranks[w]] = f.lexicon.weights[w]
+		if known.opposite[ranks[w]] = -1; other >= 0 {
+			known.opposite[ranks[w]] = ranks[other]
 		}
 	}
 	for _, row := range f.rows {
@@ -172,47 +178,57 @@ func (f *duplicateFinder) rank() (opposite []int) {
 		}
 		slices.Sort(row.words)
 	}
-	return opposite
+	return known
 }
 
 // alike reports whether two sorted lists of words say the same: enough of them
 // are in both, and none stands in one plainly and in the other denied.
-func alike(a, b []int, opposite []int) bool {
+func (v vocabulary) alike(a, b []int) bool {
 	// Where both have a word of their own, at least so many must be shared.
 	enough := likeness / (1 + likeness) * float64(len(a)+len(b))
-	var apart []int // the words of one alone
-	onlyA, onlyB := 0, 0
+	var onlyA, onlyB []int
+	weight := 0 // of what is shared
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		switch {
 		case j == len(b) || i < len(a) && a[i] < b[j]:
-			apart = append(apart, a[i])
-			onlyA++
+			onlyA = append(onlyA, a[i])
 			i++
 		case i == len(a) || b[j] < a[i]:
-			apart = append(apart, b[j])
-			onlyB++
+			onlyB = append(onlyB, b[j])
 			j++
 		default:
+			weight += v.weights[a[i]]
 			i++
 			j++
 			continue
 		}
 		// The rarest come first, and with them most of what differs.
-		if onlyA > 0 && onlyB > 0 && float64(len(a)-max(onlyA, onlyB+len(a)-len(b))) < enough {
+		if len(onlyA) > 0 && len(onlyB) > 0 && float64(min(len(a)-len(onlyA), len(b)-len(onlyB))) < enough {
 			return false
 		}
 	}
-	shared, least := len(a)-onlyA, likeness
+	shared, apart := len(a)-len(onlyA), len(onlyA)+len(onlyB)
+	least := likeness
 	switch {
-	case onlyA == 0 || onlyB == 0:
+	case len(onlyA) == 0 || len(onlyB) == 0:
 		least = containment
-	case onlyA == 1 && onlyB == 1:
+	case v.oneWord(onlyA) && v.oneWord(onlyB):
 		least = exchange
 	}
-	if shared < fewestShared && len(apart) > 0 || shared == 0 || float64(shared) < least*float64(shared+len(apart)) {
+	if weight < fewestShared && apart > 0 || shared == 0 || float64(shared) < least*float64(shared+apart) {
 		return false
 	}
-	return !slices.ContainsFunc(apart, func(w int) bool { return slices.Contains(apart, opposite[w]) })
+	return !slices.ContainsFunc(onlyA, func(w int) bool { return slices.Contains(onlyB, v.opposite[w]) })
+}
+
+// oneWord reports whether some terms are what makes up a single word, and at least
+// a character of one.
+func (v vocabulary) oneWord(terms []int) bool {
+	weight := 0
+	for _, t := range terms {
+		weight += v.weights[t]
+	}
+	return weight > 0 && weight <= 3
 }
 
 // pair notes that the rows i < j say the same.

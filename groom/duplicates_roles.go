@@ -38,8 +38,9 @@ var roleLists = [...]string{
 	wordCommands: `must always should shall required ought mandatory
  必须 务必 应当 应该 一定要 一律 总是 始终 需要`,
 	wordDenies: `never not no cannot nor neither avoid avoids refrain forbidden prohibited disallowed banned prohibit forbid
- 禁止 严禁 不得 不要 不能 不可 不许 不准 不应 不该 不会 不再 不允许 不可以 不应该 而不是 切勿 请勿 勿 千万别 避免 杜绝`,
-	wordRelates: `before after from over than instead without unless except until only if into`,
+ 禁止 严禁 从不 不得 不要 不能 不可 不许 不准 不应 不该 不会 不再 不允许 不可以 不应该 而不是 切勿 请勿 勿 千万别 避免 杜绝`,
+	wordRelates: `before after from over than instead without unless except until only if into
+ 先 再 然后 从 到`,
 	wordTurns:   `use uses using used prefer do for when 改用 使用`,
 	wordOpposes: `but 但 而`,
 }

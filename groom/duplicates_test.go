@@ -22,6 +22,8 @@ var same = [][2]string{
 	{"发布前必须运行 make test-all", "必须在发布前运行 make test-all。"},
 	{"禁止直接提交生成的文件", "不得直接提交生成的文件！"},
 	{"数据库迁移必须附带回滚计划", "数据库的迁移应当附带回滚计划"},
+	{"禁止在生产环境直接执行 SQL", "不得直接在生产环境执行 SQL"},
+	{"不要把密钥写进日志", "密钥不得写进日志里"},
 	{"The ＡＰＩ gateway retries idempotent requests 3 times", "the API gateway retries idempotent requests 3 times"},
 	{"The health check times out after 120ms on the gateway", "On the gateway the health check times out after 120 ms"},
 }
@@ -42,6 +44,9 @@ var different = [][2]string{
 		"Restart the email worker after changing the queue configuration in production"},
 	{"All services must log to stdout", "All services must log to stderr"},
 	{"The handlers of orders live in internal/orders/http.go", "The handlers of orders live in internal/billing/http.go"},
+	{"生产环境的数据库必须每天凌晨三点做全量备份", "测试环境的数据库必须每天凌晨三点做全量备份"},
+	{"从测试环境复制快照到生产环境", "从生产环境复制快照到测试环境"},
+	{"上司的办公室在二楼东侧靠近电梯的位置", "同事的办公室在二楼东侧靠近电梯的位置"},
 	{"先构建镜像再运行测试", "先运行测试再构建镜像"},
 	{"生产环境必须启用缓存", "生产环境必须停用缓存"},
 	{"API errors are problem documents", "API tokens are kept as hashes"},

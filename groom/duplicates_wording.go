@@ -26,6 +26,7 @@ type wording struct {
 type lexicon struct {
 	numbers  map[string]int
 	denied   []bool              // by word
+	weights  []int               // by word: see weightOf
 	opposite []int               // by word: the same denied, or not denied; -1 while there is none
 	met      map[string][]string // by surface form: its terms, none for a stop word
 }
@@ -47,22 +48,36 @@ func (l *lexicon) number(key string) int {
 	if !denied {
 		other = deniedMark + key
 	}
-	l.denied, l.opposite = append(l.denied, denied), append(l.opposite, -1)
+	l.denied, l.opposite, l.weights = append(l.denied, denied), append(l.opposite, -1), append(l.weights, weightOf(key))
 	if other, met := l.numbers[other]; met {
 		l.opposite[n], l.opposite[other] = other, n
 	}
 	return n
 }
 
-// terms are the index terms of a word or of a run of an unspaced script: of the
-// latter the pairs of neighbours.
+// weightOf is how much of a word a term stands for: 2 for a word, 1 for a character
+// of an unspaced script, of which words mostly have two, and 0 for a pair of
+// neighbours, which says in what order they stand.
+func weightOf(key string) int {
+	term := []rune(key[strings.LastIndexAny(key, "!:")+1:])
+	switch {
+	case len(term) == 0 || len(term) > 2 || !unspaced(term[0]):
+		return 2
+	case len(term) == 2:
+		return 0
+	}
+	return 1
+}
+
+// terms are the index terms of a word, or of a run of an unspaced script: its
+// characters and pairs of neighbours.
 func (l *lexicon) terms(surface string) []string {
 	found, met := l.met[surface]
 	if met {
 		return found
 	}
 	for _, t := range terms.Query(surface, utf8.RuneCountInString(surface)*2) {
-		if !t.Stop && !t.Char && !t.Part {
+		if !t.Stop && !t.Part {
 			found = append(found, t.Text)
 		}
 	}
@@ -250,7 +265,9 @@ func (r *reader) take(word string, as role) {
 	r.last, r.comma = word, false
 	switch as {
 	case wordSays:
+		relation := r.relation
 		for _, term := range r.terms(word) {
+			r.relation = relation
 			r.add(term)
 		}
 	case wordDecides:
