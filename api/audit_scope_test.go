@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memd"
 	"memd/groom"
@@ -180,6 +181,59 @@ func TestAuditOfDamagedHistory(t *testing.T) {
 		}
 	}
 	if b := boxOf(t, out, "8.3"); b.Verdict != groom.VerdictPass { // meta is the active database's
+		t.Errorf("%+v", b)
+	}
+}
+
+// The groom counts as run where it ended whole within 8 days and none failed since;
+// what a capped run left over is named with the way to lift the cap.
+func TestAuditOfGrooms(t *testing.T) {
+	a := newAudited(t)
+	a.healthy()
+	a.post("/v1/groom", "{}").want(200)
+	report := func(finished memd.Time, light bool, pass string) {
+		a.shell(`UPDATE meta SET value = '[{"dry_run":false,"light":%v,"started_at":"%s","finished_at":"%s","passes":[%s]}]' WHERE key = 'groom_reports'`,
+			light, finished, finished, pass)
+	}
+	const failed = `{"name":"vacuum","error":"store_busy"}`
+	for _, c := range []struct {
+		what string
+		days int
+		edit func()
+		want groom.Verdict
+	}{
+		{"groomed", 0, func() {}, groom.VerdictPass},
+		{"7 days ago", 7, func() {}, groom.VerdictPass},
+		{"a later light run failed", 0, func() { report(a.ago(-1), true, failed) }, groom.VerdictPass},
+		{"an earlier run failed", 0, func() { report(a.ago(30), false, failed) }, groom.VerdictPass},
+		{"a later run failed", 0, func() { report(a.ago(-1), false, failed) }, groom.VerdictFail},
+		{"9 days ago", 2, func() { report(a.ago(30), false, "") }, groom.VerdictFail},
+		{"never", 0, func() { a.shell(`DELETE FROM meta WHERE key = 'last_groom_at'`) }, groom.VerdictFail},
+	} {
+		a.clock.Advance(time.Duration(c.days) * 24 * time.Hour)
+		c.edit()
+		b := boxOf(t, a.audit(""), "8.2")
+		if b.Verdict != c.want || strings.Contains(b.How, "vacuum") != (c.what == "a later run failed") {
+			t.Errorf("%s: %+v", c.what, b)
+		}
+	}
+	a.shell(`UPDATE short SET written_at = '%s', importance = 1`, a.ago(100))
+	report(a.ago(1), false, `{"name":"archive_short","capped":true}`)
+	if b := boxOf(t, a.audit(""), "5.2"); b.Verdict != groom.VerdictFail || b.Fix != "memd groom --force" || len(b.IDs) != 2 {
+		t.Errorf("capped: %+v", b)
+	}
+}
+
+// A source that is found with another content resolves, and is counted.
+func TestAuditOfChangedSource(t *testing.T) {
+	a := newAudited(t)
+	id := a.keep("k", memd.Rule, "Rests on a section that was rewritten", nil)
+	a.keep("other", memd.Rule, "Rests on a section that was not", nil)
+	err := a.store.Update(context.Background(), func(tx *store.Tx) error { return tx.KeepSourceHash(projectX, "k", id, "sha256:00") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := boxOf(t, a.audit(""), "1.4"); b.Verdict != groom.VerdictPass || !strings.Contains(b.How, "2 looked at, 0 could not be checked, 1 found with another content") {
 		t.Errorf("%+v", b)
 	}
 }

@@ -223,6 +223,32 @@ func TestAuditNamesWhatIsPlanted(t *testing.T) {
 	a.unplant()
 }
 
+// Which database a row stands in changes nothing.
+func TestAuditOverHistory(t *testing.T) {
+	a := newAudited(t)
+	a.healthy()
+	want := a.plant()
+	a.unplant()
+	a.post("/v1/rollover", "").want(200)
+	out := a.audit("")
+	for number, names := range want {
+		var got []string
+		for _, id := range boxOf(t, out, number).IDs {
+			got = append(got, a.names[id])
+		}
+		slices.Sort(got)
+		planted := strings.Fields(names)
+		slices.Sort(planted)
+		if number != "1.1" && !slices.Equal(got, planted) { // the stray row was taken away
+			t.Errorf("%s names %q, want %q", number, got, planted)
+		}
+	}
+	a.post("/v1/groom", "{}").want(200)
+	if b := boxOf(t, a.audit(""), "5.1"); b.Verdict != groom.VerdictPass {
+		t.Errorf("groomed, yet %+v", b)
+	}
+}
+
 // nothingSaid wants no stored text in an audit or in the log.
 func (a *audited) nothingSaid(out groom.Audit) {
 	a.t.Helper()
@@ -338,6 +364,8 @@ func (a *audited) makeHoles() {
 func TestAuditOfHealthyStore(t *testing.T) {
 	a := newAudited(t)
 	a.healthy()
+	a.post("/v1/rollover", "").want(200)
+	a.keep("rule.after", memd.Rule, "Written after the database was rolled over", nil)
 	a.post("/v1/groom", "{}").want(200)
 	out := a.audit("?sample=3")
 	for _, b := range out.Boxes {

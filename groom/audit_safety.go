@@ -35,22 +35,43 @@ func (e *evidence) readLeaks(v *store.View) error {
 	if err != nil {
 		return err
 	}
-	var needles []string
+	wanted := starts{}
 	for _, h := range e.heads {
-		if start := []rune(strings.TrimSpace(h.Summary)); len(start) >= leakFrom {
-			plain := string(start[:min(len(start), leakChars)])
-			needles = append(needles, plain)
-			if quoted, err := json.Marshal(plain); err == nil && string(quoted[1:len(quoted)-1]) != plain {
-				needles = append(needles, string(quoted[1:len(quoted)-1]))
+		if chars := []rune(strings.TrimSpace(h.Summary)); len(chars) >= leakFrom {
+			plain := string(chars[:min(len(chars), leakChars)])
+			wanted.add(plain)
+			if quoted, err := json.Marshal(plain); err == nil { // within JSON
+				wanted.add(string(quoted[1 : len(quoted)-1]))
 			}
 		}
 	}
 	for _, r := range records {
-		if slices.ContainsFunc(needles, func(n string) bool { return len(n) <= len(r.text) && strings.Contains(r.text, n) }) {
+		if wanted.in(r.text) {
 			e.leaks = append(e.leaks, r.place)
 		}
 	}
 	return nil
+}
+
+// starts are texts to look for, all at once, by their first bytes.
+type starts map[[leakFrom]byte][]string
+
+// add adds a text of leakFrom bytes and more.
+func (s starts) add(text string) {
+	at := [leakFrom]byte([]byte(text[:leakFrom]))
+	s[at] = append(s[at], text)
+}
+
+// in reports whether any of the texts is in text.
+func (s starts) in(text string) bool {
+	for i := 0; i+leakFrom <= len(text); i++ {
+		for _, whole := range s[[leakFrom]byte([]byte(text[i:i+leakFrom]))] {
+			if strings.HasPrefix(text[i:], whole) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // logsClean decides 7.1.
