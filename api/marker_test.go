@@ -87,7 +87,7 @@ func TestNothingSubmittedLeaks(t *testing.T) {
 	for what, text := range map[string]string{
 		"log": d.log.String(), "metrics": string(d.get("/metrics").Body), "stats": string(d.get("/v1/stats").Body),
 		"grooms": string(d.post("/v1/groom", "").Body), "doctor": string(d.get("/v1/doctor").Body),
-		"audit": string(d.get("/v1/audit?sample=200").Body),
+		"audit": string(d.get("/v1/audit").Body), // a sample names keys and sources
 	} {
 		text = strings.ToLower(text)
 		if i := strings.Index(text, marker); i >= 0 {

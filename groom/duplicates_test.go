@@ -1,11 +1,15 @@
 package groom
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"memd"
+	"memd/internal/memtest"
+	"memd/store"
+	"memd/tiers"
 )
 
 // same are statements in two wordings.
@@ -102,5 +106,47 @@ func TestSimilarWordingAmongMany(t *testing.T) {
 	}
 	for pair := range want {
 		t.Errorf("%s not found among many", pair)
+	}
+}
+
+// Heads of a store are compared within their namespaces, whatever database they
+// stand in; older versions are not.
+func TestDuplicatesOfStore(t *testing.T) {
+	ctx := context.Background()
+	s := memtest.Store(t, "", nil, nil)
+	service := tiers.New(s)
+	keep := func(namespace, key, summary string) string {
+		t.Helper()
+		out, err := service.RememberLongTerm(ctx, memd.LocalAdmin(), memd.RememberLongTerm{Namespace: namespace, MemoryKey: key, Summary: summary, Source: "AGENTS.md"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.ID
+	}
+	roll := func() {
+		t.Helper()
+		if _, err := s.Rollover(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := keep("team/a", "a", "Always run make test-all before releasing.")
+	keep("team/a", "c", "The cache is warm")
+	roll()
+	keep("team/a", "c", "Nothing like it before") // its old wording is d's
+	keep("team/a", "d", "The cache is warm")
+	second := keep("team/a", "b", "Before every release, run make test-all")
+	keep("team/b", "a", "Before every release, run make test-all")
+	equal := keep("team/b", "b", "Before every release, run make test-all")
+	var found []duplicate
+	err := s.View(ctx, func(v *store.View) (err error) {
+		found, err = findDuplicates(v)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 2 || found[0].ids != [2]string{first, second} || found[0].keys != [2]string{"a", "b"} || found[0].reason != similarWording ||
+		found[1].namespace != "team/b" || found[1].ids[1] != equal || found[1].reason != equalContent {
+		t.Errorf("%+v", found)
 	}
 }
