@@ -104,7 +104,7 @@ func (v *View) Tagged(t memd.Tier, tags []string) ([]Named, error) {
 // Lapsed returns the rows of a tier whose time had come by a time and that should
 // be gone: a row that carries a key only vanishes from reads.
 func (v *View) Lapsed(t memd.Tier, by memd.Time) ([]Named, error) {
-	return v.named(t, `{t}.expires_at IS NOT NULL AND {t}.expires_at <= ?1 AND NOT `+owed, by.String())
+	return v.named(t, `{t}.expires_at IS NOT NULL AND {t}.expires_at <= ?1 AND {t}.memory_key IS NULL`, by.String())
 }
 
 // named returns the rows of a tier under a condition, in the order of their ids
