@@ -87,17 +87,25 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 // server: neither the selector, which only reorders a tier, nor an embedder.
 func (a *app) audit() *groom.Auditor {
 	return groom.NewAuditor(groom.AuditorOptions{
-		Store: a.store, Sources: sources.New(a.cfg.Roots), Owners: a.cfg.Owners, Recall: recall.New(a.store, a.log).Recall,
+		Store: a.store, Sources: a.sources, Owners: a.cfg.Owners, Recall: recall.New(a.store, a.log).Recall,
 	})
 }
 
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
-	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources)
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithScan(secrets)
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
 	}
 	return e.WithPrevious(a.previous.Embedder, a.previous.floor)
+}
+
+// secrets names the kinds of secrets that a text holds.
+func secrets(text string) (kinds []string) {
+	for _, found := range guard.Scan(text) {
+		kinds = append(kinds, found.Rule)
+	}
+	return kinds
 }
 
 // checker looks at what memories rest on: in the folders of the configuration and,
