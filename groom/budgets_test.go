@@ -233,7 +233,7 @@ func TestSecondGroomOverHistory(t *testing.T) {
 		}
 		h.clock.Advance(10 * time.Minute)
 		for _, p := range h.groom(opts).Passes {
-			if p.Changed != 0 || p.Planned != 0 {
+			if p.Changed != 0 || p.Planned != 0 && p.Name != "report_duplicates" {
 				t.Errorf("second run: %+v", p)
 			}
 		}

@@ -2,13 +2,13 @@ package groom
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"sync/atomic"
 
 	"memd"
 	"memd/guard/sources"
 	"memd/store"
+	"memd/tiers"
 )
 
 // Options are what a caller asks of a run.
@@ -119,22 +119,19 @@ func (r *Runner) run(ctx context.Context, opts Options) (report Report, err erro
 	if err := r.store.FlushAccess(ctx); err != nil {
 		return Report{}, err
 	}
-	report = Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: r.store.Now(), Passes: []Pass{}}
+	now := r.store.Now()
+	report = Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: now, Passes: []Pass{}}
+	here := &run{Runner: r, opts: opts, now: now, rules: tiers.New(r.store), moved: tiers.Moved{}}
 	for _, p := range passes {
 		if opts.Light && !p.light {
 			continue
 		}
-		r.progress.Store(&Progress{DryRun: opts.DryRun, Light: opts.Light, StartedAt: report.StartedAt, Pass: p.name})
 		began := r.store.Clock()
-		pass, err := p.run(ctx, r.store, opts)
+		pass, err := here.perform(ctx, p)
 		if ctx.Err() != nil {
 			return report, ctx.Err()
 		}
-		pass.Name = p.name
 		pass.MS = float64(r.store.Clock().Sub(began).Microseconds()) / 1000
-		if pass.IDs == nil {
-			pass.IDs = []string{}
-		}
 		if err != nil {
 			pass.Error = string(memd.CodeOf(err))
 			r.log.Error("groom pass failed", "pass", p.name, "error", err)
@@ -144,9 +141,6 @@ func (r *Runner) run(ctx context.Context, opts Options) (report Report, err erro
 	report.FinishedAt = r.store.Now()
 	return report, r.keep(ctx, report, opts)
 }
-
-// reportsKey is where the last reports stand in the meta table.
-const reportsKey = "groom_reports"
 
 // Where the ends of the last whole runs stand: of a full one, and of any.
 const (
@@ -165,7 +159,7 @@ func (r *Runner) keep(ctx context.Context, report Report, opts Options) error {
 		return err
 	}
 	past = append([]Report{report}, past...)
-	encoded, err := json.Marshal(worthKeeping(past))
+	encoded, err := encode(worthKeeping(past))
 	if err != nil {
 		return err
 	}
@@ -183,15 +177,3 @@ func (r *Runner) keep(ctx context.Context, report Report, opts Options) error {
 	})
 }
 
-// Reports returns the last runs, newest first.
-func (r *Runner) Reports(ctx context.Context) ([]Report, error) {
-	reports := []Report{}
-	err := r.store.View(ctx, func(v *store.View) error {
-		encoded, err := v.Meta(reportsKey)
-		if err != nil || encoded == "" {
-			return err
-		}
-		return json.Unmarshal([]byte(encoded), &reports)
-	})
-	return reports, err
-}

@@ -3,6 +3,7 @@ package groom_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"reflect"
@@ -19,6 +20,8 @@ import (
 )
 
 var light = groom.Options{Light: true}
+
+const day = 24 * time.Hour
 
 func TestExpiry(t *testing.T) {
 	h := newHouse(t)
@@ -171,6 +174,16 @@ func furnish(h *house) {
 	if _, err := h.tiers.Note(ctx, root, "s1", memd.Note{Summary: "note", TTL: "90s"}); err != nil {
 		h.t.Fatal(err)
 	}
+	h.aged(memd.Short, 31*day, nil)
+	h.aged(memd.Short, 8*day, nil)
+	h.vector(h.aged(memd.Archive, 366*day, nil))
+	for n := range 22 {
+		m := h.rememberLong(memd.RememberLongTerm{MemoryKey: "versions", Summary: fmt.Sprint(h.made, " says ", n), Source: "AGENTS.md"})
+		h.vector(m)
+	}
+	old := memd.At(h.clock.Now().Add(-91 * day))
+	h.rememberLong(memd.RememberLongTerm{MemoryKey: "old", Summary: "as it was", Source: "AGENTS.md", VerifiedAt: old})
+	h.rememberLong(memd.RememberLongTerm{MemoryKey: "twin", Summary: "as it was", Source: "AGENTS.md"})
 	edited := h.remember(memd.Remember{Summary: "to be edited"})
 	h.shell(`UPDATE short SET summary = '手改 by hand' WHERE id = '` + edited.ID + `'`)
 	h.clock.Advance(2 * time.Hour)
@@ -188,7 +201,7 @@ func TestSecondGroomChangesNothing(t *testing.T) {
 		}
 		h.clock.Advance(10 * time.Minute)
 		for _, p := range h.groom(opts).Passes {
-			if p.Changed != 0 || p.Planned != 0 {
+			if p.Changed != 0 || p.Planned != 0 && p.Name != "report_duplicates" {
 				t.Errorf("second run: %+v", p)
 			}
 		}
@@ -220,7 +233,13 @@ func TestDryRunTellsTheTruth(t *testing.T) {
 		if !reflect.DeepEqual(p, dry.Passes[i]) {
 			t.Errorf("the dry run said %+v, the run did %+v", dry.Passes[i], p)
 		}
-		if p.Changed == 0 && p.Name != "retire_history" { // see TestRetireHistory
+		switch p.Name {
+		case "check_sources", "retire_history": // see TestCheckSources, TestRetireHistory
+			continue
+		case "report_duplicates": // changes nothing
+			p.Changed = p.Planned
+		}
+		if p.Changed == 0 {
 			t.Errorf("pass %s had nothing to do: the test shows nothing", p.Name)
 		}
 	}

@@ -2,9 +2,11 @@ package groom_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"memd"
 	"memd/configs"
@@ -26,6 +28,7 @@ type house struct {
 	store  *store.Set
 	tiers  *tiers.Service
 	runner *groom.Runner
+	made   int // rows, so that ids differ
 }
 
 func newHouse(t *testing.T) *house {
@@ -177,3 +180,30 @@ SELECT * FROM archive_fts_data ORDER BY id; SELECT * FROM head; SELECT * FROM ac
 SELECT * FROM short_reindex; SELECT * FROM long_reindex; SELECT * FROM archive_reindex`
 
 func (h *house) tables() string { return h.shell(tables) }
+
+// aged inserts a row of a tier that was last written so long ago, with what edit
+// changes, as it is with nobody having looked at it since.
+func (h *house) aged(t memd.Tier, age time.Duration, edit func(*memd.Memory)) memd.Memory {
+	h.t.Helper()
+	h.made++
+	at := memd.At(h.clock.Now().Add(-age))
+	m := memd.Memory{
+		ID: fmt.Sprintf("01800000-0000-7000-8000-%012d", h.made), Tier: t, Namespace: memd.DefaultNamespace,
+		Kind: memd.Event, Summary: fmt.Sprint("aged row ", h.made), Importance: 5, SourceStatus: memd.SourceNone,
+		CreatedAt: at, UpdatedAt: at, WrittenAt: at, Tags: []string{}, Access: []string{},
+	}
+	if edit != nil {
+		edit(&m)
+	}
+	m.ContentHash = tiers.ContentHash(&m)
+	h.must(h.store.Update(context.Background(), func(tx *store.Tx) error { return tx.Insert(&m) }))
+	return m
+}
+
+// vector gives rows a vector, as an embedder of before would have.
+func (h *house) vector(rows ...memd.Memory) {
+	h.t.Helper()
+	for _, m := range rows {
+		h.shell(`INSERT INTO embedding (memory_id, model, dim, vec, bits) VALUES ('` + m.ID + `', 'm', 8, x'0102030405060708', x'ff')`)
+	}
+}

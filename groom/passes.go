@@ -2,245 +2,282 @@ package groom
 
 import (
 	"context"
+	"time"
 
 	"memd"
 	"memd/store"
 	"memd/tiers"
 )
 
-// batch is how many rows one write of a pass changes.
-const batch = 500
-
-// pass is one duty of a groom.
-type pass struct {
-	name  string
-	light bool // whether it belongs into every hour
-	run   func(ctx context.Context, s *store.Set, opts Options) (Pass, error)
-}
-
+// passes are in the order in which they run.
 var passes = [...]pass{
 	{"expire_transient", true, expire},
+	{"archive_short", false, archive},
+	{"prune_archive", false, pruneArchive},
+	{"prune_versions", false, pruneVersions},
+	{"mark_stale", false, markStale},
+	{"check_sources", false, checkSources},
+	{"drop_embeddings", false, dropEmbeddings},
+	{"report_duplicates", false, reportDuplicates},
 	{"enforce_budgets", false, enforce},
 	{"retire_history", true, retire},
 	{"fold_access", true, fold},
 	{"vacuum", true, vacuum},
 }
 
-// expire deletes transient, short and archived rows whose time has come,
-// sessions without a note and idempotency keys of yesterday. A long row, or an archived one with a key, is never
-// deleted: expired, it only vanishes from reads.
-func expire(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
-	var out Pass
-	now := s.Now()
+// importedFor is how long passes that judge leave a row alone that was imported.
+const importedFor = 24 * time.Hour
+
+// hitsFor is how long it is known when a pitfall was hit.
+const hitsFor = 365 * 24 * time.Hour
+
+// before is the time that lies that long back.
+func (r *run) before(d time.Duration) memd.Time { return memd.At(r.now.Add(-d)) }
+
+// imported is the time after which an imported row is left alone.
+func (r *run) imported() memd.Time { return r.before(importedFor) }
+
+// byRule is a condition of a step: the rule is still true of the row.
+func byRule(rule store.Rule, then func(*store.Tx, store.Candidate) (bool, error)) func(*store.Tx, store.Candidate) (bool, error) {
+	return func(tx *store.Tx, c store.Candidate) (bool, error) {
+		if _, ok, err := tx.Matches(rule, c.ID); !ok || err != nil {
+			return false, err
+		}
+		return then(tx, c)
+	}
+}
+
+// expire deletes transient, short and archived rows whose time has come, and
+// what else is kept for a while only: sessions without a note, idempotency keys
+// of yesterday, hits of a year ago, marks of imports. A long row, or an archived
+// one with a key, is never deleted: expired, it only vanishes from reads.
+func expire(ctx context.Context, r *run) (p plan, err error) {
 	for _, t := range []memd.Tier{memd.Transient, memd.Short, memd.Archive} {
-		plan := func(v *store.View, limit int) ([]string, error) { return v.Expired(t, limit, now) }
-		run := func(tx *store.Tx, id string) (bool, error) { return tx.Expire(t, id, now) }
-		if err := inBatches(ctx, s, opts, &out, plan, run); err != nil {
-			return out, err
+		rule := store.Expired(t, r.now)
+		rows, err := r.matching(ctx, rule)
+		if err != nil {
+			return p, err
 		}
+		p.steps = append(p.steps, step{rows: rows, moves: true, do: byRule(rule, func(tx *store.Tx, c store.Candidate) (bool, error) {
+			return tx.Delete(c.Tier, c.ID)
+		})})
 	}
-	if opts.DryRun {
-		return out, nil
-	}
-	before := memd.At(now.Add(-s.Budgets().TransientTTL))
-	return out, s.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.DropOnce(memd.At(now.Add(-tiers.OnceFor))); err != nil {
+	p.then = func(ctx context.Context, _ *Pass) error {
+		if err := r.store.DropImports(ctx, r.imported()); err != nil {
 			return err
 		}
-		return tx.DropSessions(before)
-	})
+		return r.store.DropRelics(ctx, store.OldOnce(r.before(tiers.OnceFor)),
+			store.EmptySessions(r.before(r.store.Budgets().TransientTTL)), store.OldHits(r.before(hitsFor)))
+	}
+	return p, nil
 }
 
-// enforce brings rows and vectors down to their budgets, and historical
-// databases to theirs short of retiring one. It is never capped. Under byte
-// pressure planned is an estimate: only the file tells what a deleted row gave
-// back.
-func enforce(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
-	var out Pass
-	rules := tiers.New(s)
-	rows, err := rules.Excess(ctx)
-	if err != nil {
-		return out, err
-	}
-	surplus, err := s.Surplus(ctx)
-	if err != nil {
-		return out, err
-	}
-	out.Planned = rows + surplus.Rows + surplus.Vectors
-	if opts.DryRun {
-		out.Changed = out.Planned
-		return out, nil
-	}
-	for n := 1; n > 0 && err == nil; {
-		if err = ctx.Err(); err == nil {
-			n, err = rules.Enforce(ctx)
-			out.Changed += n
-		}
-	}
-	if err != nil {
-		return out, err
-	}
-	room, err := s.Trim(ctx)
-	out.Changed += room.Rows + room.Vectors
-	out.Planned = max(out.Planned, out.Changed)
-	return out, err
-}
-
-// retire brings the historical databases down to their budgets, and counts those
-// that are gone. Where a light run found no room otherwise it deletes as enforce
-// does, and counts that as well.
-func retire(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
-	var out Pass
-	surplus, err := s.Surplus(ctx)
-	if err != nil {
-		return out, err
-	}
-	out.Planned = surplus.Files
-	if opts.Light { // else enforce has had its turn
-		out.Planned += surplus.Rows + surplus.Vectors
-	}
-	if opts.DryRun {
-		out.Changed = out.Planned
-		return out, nil
-	}
-	room, err := s.MakeRoom(ctx)
-	out.Changed = len(room.Retired) + room.Rows + room.Vectors
-	out.Planned = max(out.Planned, out.Changed)
-	return out, err
-}
-
-// fold adds buffered accesses to access_count and drops those of days gone
-// by.
-func fold(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
-	var out Pass
-	err := inBatches(ctx, s, opts, &out, (*store.View).Accessed, (*store.Tx).Fold)
-	if err != nil || opts.DryRun {
-		return out, err
-	}
-	today := s.Now().String()[:len("2006-01-02")]
-	return out, s.Update(ctx, func(tx *store.Tx) error { return tx.DropFolded(today) })
-}
-
-// inBatches plans and runs until the plan is empty. Rows that run declines
-// count as skipped, and so do those of a historical database that another
-// program holds: the error tells, once the others are done.
-func inBatches(ctx context.Context, s *store.Set, opts Options, out *Pass,
-	plan func(*store.View, int) ([]string, error), run func(*store.Tx, string) (bool, error)) error {
-	var held error
-	for {
-		limit := batch
-		if opts.DryRun {
-			limit = 1 << 30
-		}
-		var ids []string
-		err := s.View(ctx, func(v *store.View) (err error) {
-			ids, err = plan(v, limit)
-			return err
-		})
+// archive moves short rows to the archive that are past their retention, that
+// were never read and matter little, and pitfalls of the long tier that are no
+// longer. Of the second kind one run takes so many at most.
+func archive(ctx context.Context, r *run) (p plan, err error) {
+	b := r.store.Budgets()
+	old := store.Unretained(r.before(b.ShortRetention), r.now)
+	unread := store.Unread(b.ShortArchiveImportance, r.before(b.ShortArchiveAfter), r.imported(), r.now)
+	resolved := store.Resolved(r.now)
+	var past, little, pitfalls []store.Candidate
+	err = r.store.View(ctx, func(v *store.View) error {
+		read, err := v.Unfolded()
 		if err != nil {
 			return err
 		}
-		out.Planned += len(ids)
-		if opts.DryRun {
-			out.Changed += len(ids)
-			return nil
+		if past, err = v.Matching(old); err != nil {
+			return err
 		}
-		changed := 0
-		for rest := ids; len(rest) > 0; {
-			did, later, err := inOneDatabase(ctx, s, rest, run)
-			if err != nil {
-				if memd.CodeOf(err) != memd.CodeStoreBusy || len(later) == len(rest) {
-					return err
-				}
-				held = err
-			}
-			changed += did
-			out.Changed += did
-			out.Skipped += len(rest) - len(later) - did
-			rest = later
+		if little, err = v.Matching(unread); err != nil {
+			return err
 		}
-		if len(ids) < limit || changed == 0 {
-			return held
+		if pitfalls, err = v.Matching(resolved); err != nil {
+			return err
 		}
+		past, little = unlessRead(past, read, keptReads), unlessRead(little, read, 1)
+		pitfalls, err = onlyHeads(v, pitfalls)
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	past = r.standing(past)
+	little, capped, err := r.capped(r.standing(without(little, past)), func() (int, error) { return r.count(ctx, memd.Short) })
+	if err != nil {
+		return p, err
+	}
+	shelve := func(tx *store.Tx, c store.Candidate) (bool, error) { return r.rules.ArchiveRow(tx, c, r.now) }
+	p.capped = capped
+	p.steps = []step{
+		{rows: past, moves: true, to: memd.Archive, do: byRule(old, unlessReadSince(keptReads, shelve))},
+		{rows: r.standing(pitfalls), moves: true, to: memd.Archive, do: byRule(resolved, ifHead(shelve))},
+		{rows: little, moves: true, to: memd.Archive, do: byRule(unread, unlessReadSince(1, shelve))},
+	}
+	return p, nil
+}
+
+// keptReads is how many accesses keep a row in the short tier past its retention.
+const keptReads = 3
+
+// unlessRead leaves out rows that were read so often, counting the accesses that
+// are yet to be folded in.
+func unlessRead(rows []store.Candidate, read map[string]int, reads int) []store.Candidate {
+	kept := rows[:0]
+	for _, c := range rows {
+		if read[c.ID]+c.Reads < reads {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// unlessReadSince is unlessRead within a write.
+func unlessReadSince(reads int, then func(*store.Tx, store.Candidate) (bool, error)) func(*store.Tx, store.Candidate) (bool, error) {
+	return func(tx *store.Tx, c store.Candidate) (bool, error) {
+		n, err := tx.Unfolded(c.ID)
+		if n+c.Reads >= reads || err != nil {
+			return false, err
+		}
+		return then(tx, c)
 	}
 }
 
-// inOneDatabase runs, as one write, those of ids that stand in the same database
-// as the first, and returns how many changed and the ids that are left for later.
-// A write over two historical databases, one of which is held, would be half done.
-func inOneDatabase(ctx context.Context, s *store.Set, ids []string, run func(*store.Tx, string) (bool, error)) (changed int, later []string, err error) {
-	later = ids // until it is known where they stand
-	err = s.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.Locate(ids); err != nil {
-			return err
+// onlyHeads are those of rows that are the current versions of their keys.
+func onlyHeads(v *store.View, rows []store.Candidate) (heads []store.Candidate, err error) {
+	for _, c := range rows {
+		h, _, err := v.Head(c.Namespace, c.Key)
+		if err != nil {
+			return nil, err
 		}
-		here := []string{}
-		changed, later = 0, nil
-		for _, id := range ids {
-			if tx.File(id) == tx.File(ids[0]) {
-				here = append(here, id)
-			} else {
-				later = append(later, id)
-			}
+		if h.ID == c.ID {
+			heads = append(heads, c)
 		}
-		for _, id := range here {
-			did, err := run(tx, id)
+	}
+	return heads, nil
+}
+
+// ifHead is onlyHeads within a write.
+func ifHead(then func(*store.Tx, store.Candidate) (bool, error)) func(*store.Tx, store.Candidate) (bool, error) {
+	return func(tx *store.Tx, c store.Candidate) (bool, error) {
+		if h, _, err := tx.Head(c.Namespace, c.Key); h.ID != c.ID || err != nil {
+			return false, err
+		}
+		return then(tx, c)
+	}
+}
+
+// without are those of rows that others do not hold.
+func without(rows, others []store.Candidate) []store.Candidate {
+	has := make(map[string]bool, len(others))
+	for _, c := range others {
+		has[c.ID] = true
+	}
+	kept := rows[:0]
+	for _, c := range rows {
+		if !has[c.ID] {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// pruneArchive deletes archived rows past their retention, of which a key has no
+// need.
+func pruneArchive(ctx context.Context, r *run) (p plan, err error) {
+	rule := store.Unkept(r.before(r.store.Budgets().ArchiveRetention), r.imported(), r.now)
+	rows, err := r.matching(ctx, rule)
+	if err != nil {
+		return p, err
+	}
+	rows, p.capped, err = r.capped(rows, func() (int, error) { return r.count(ctx, memd.Archive) })
+	p.steps = []step{{rows: rows, moves: true, do: byRule(rule, r.prune)}}
+	return p, err
+}
+
+func (r *run) prune(tx *store.Tx, c store.Candidate) (bool, error) {
+	return r.rules.PruneRow(tx, c, r.now)
+}
+
+// pruneVersions deletes versions of a key beyond the newest long_versions.
+func pruneVersions(ctx context.Context, r *run) (p plan, err error) {
+	keep := max(1, r.store.Budgets().LongVersions)
+	var rows []store.Candidate
+	err = r.store.View(ctx, func(v *store.View) error {
+		rows, err = v.OldVersions(keep, r.now)
+		return err
+	})
+	p.steps = []step{{rows: r.standing(rows), moves: true, do: func(tx *store.Tx, c store.Candidate) (bool, error) {
+		if old, err := tx.IsOldVersion(c, keep); !old || err != nil {
+			return false, err
+		}
+		return r.prune(tx, c)
+	}}}
+	return p, err
+}
+
+// dropEmbeddings deletes vectors that serve nobody.
+func dropEmbeddings(ctx context.Context, r *run) (p plan, err error) {
+	dead, err := r.store.DeadVectors(ctx, r.imported(), r.now)
+	if err != nil {
+		return p, err
+	}
+	byTier := map[memd.Tier][]store.Candidate{}
+	for _, c := range r.standing(dead) {
+		byTier[c.Tier] = append(byTier[c.Tier], c)
+	}
+	for _, t := range []memd.Tier{memd.Short, memd.Long, memd.Archive} {
+		rows, capped, err := r.capped(byTier[t], func() (int, error) { return r.countVectors(ctx, t) })
+		if err != nil {
+			return p, err
+		}
+		p.capped = p.capped || capped
+		p.steps = append(p.steps, step{rows: rows, do: func(tx *store.Tx, c store.Candidate) (bool, error) {
+			return tx.DropDeadVector(c, r.imported(), r.now)
+		}})
+	}
+	return p, nil
+}
+
+// countVectors is how many rows of a tier have a vector.
+func (r *run) countVectors(ctx context.Context, t memd.Tier) (n int, err error) {
+	err = r.store.View(ctx, func(v *store.View) error {
+		for _, from := range []memd.Tier{memd.Short, memd.Long, memd.Archive} {
+			err := v.EachVector(from, func(id string) {
+				if m, moved := r.moved[id]; moved && m.To == t || !moved && from == t {
+					n++
+				}
+			})
 			if err != nil {
 				return err
-			}
-			if did {
-				changed++
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		changed = 0
-	}
-	return changed, later, err
+	return n, err
 }
 
-// settledKey is where vacuum notes how far it had come.
-const settledKey = "groom_settled_at_change"
-
-// vacuum indexes anew what was edited by hand, lets the terms of deleted rows
-// leave the keyword index, gives free pages back and empties the write-ahead
-// log. Where nothing was written since it last ran, it leaves the index alone.
-func vacuum(ctx context.Context, s *store.Set, opts Options) (Pass, error) {
-	var out Pass
-	if err := reindex(ctx, s, opts, &out); err != nil || opts.DryRun {
-		return out, err
-	}
-	var settled, mark string
-	err := s.View(ctx, func(v *store.View) (err error) {
-		if settled, err = v.Meta(settledKey); err != nil {
-			return err
+// reportDuplicates names rows that say the same, and changes none.
+func reportDuplicates(ctx context.Context, r *run) (p plan, err error) {
+	err = r.store.View(ctx, func(v *store.View) error {
+		pairs, err := findDuplicates(v)
+		named := map[string]bool{}
+		for _, d := range pairs {
+			if r.has(d.ids[0]) || r.has(d.ids[1]) {
+				continue
+			}
+			p.found++
+			for _, id := range d.ids {
+				if !named[id] {
+					named[id] = true
+					p.named = append(p.named, id)
+				}
+			}
 		}
-		mark, err = v.Changes()
 		return err
 	})
-	if err != nil {
-		return out, err
-	}
-	if _, err := s.Settle(ctx, mark != settled || out.Changed > 0); err != nil || mark == settled {
-		return out, err
-	}
-	// Only what was settled whole is noted: a run cut off is made good by the
-	// next.
-	return out, s.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta(settledKey, mark, s.Now()) })
+	return p, err
 }
 
-// reindex gives rows edited by hand their index terms and the hash of their
-// content.
-func reindex(ctx context.Context, s *store.Set, opts Options, out *Pass) error {
-	plan := func(v *store.View, limit int) ([]string, error) { return v.Edited(limit) }
-	run := func(tx *store.Tx, id string) (bool, error) {
-		m, ok, err := tx.Get(id)
-		if err != nil || !ok {
-			return false, err
-		}
-		m.ContentHash = tiers.ContentHash(&m)
-		return true, tx.Reindex(&m)
-	}
-	return inBatches(ctx, s, opts, out, plan, run)
-}
+// has reports whether a pass of a dry run has moved a row.
+func (r *run) has(id string) bool { _, ok := r.moved[id]; return ok }

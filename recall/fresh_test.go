@@ -51,9 +51,6 @@ func TestRecallFollowsWrites(t *testing.T) {
 	}
 	update := func(id string, fn func(*store.Tx, *memd.Memory) error) {
 		err := h.store.Update(context.Background(), func(tx *store.Tx) error {
-			if err := tx.Locate([]string{id}); err != nil {
-				return err
-			}
 			m, ok, err := tx.Get(id)
 			if err == nil && !ok {
 				err = fmt.Errorf("%s is missing", id)

@@ -42,7 +42,7 @@ func TestAccessLogIsBounded(t *testing.T) {
 	}
 	// The next day, when the folded ones are gone, accesses count again.
 	write(t, s, func(tx *store.Tx) error { return tx.Exec(`UPDATE access_log SET folded = 1`) })
-	write(t, s, func(tx *store.Tx) error { return tx.DropFolded("2026-12-01") })
+	must(t, s.DropRelics(ctx, store.FoldedBefore("2026-12-01")))
 	s.Touch("s", memd.At(at.Add(24*time.Hour)), m.ID)
 	groomAccess(t, s, "2026-12-01")
 	if got, _ := get(t, s, m.ID); got.AccessCount != 1 {

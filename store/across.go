@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -119,45 +118,6 @@ func (tx *Tx) leave(p *part, t memd.Tier, id string) error {
 		}
 	}
 	return nil
-}
-
-// Locate prepares a write of rows that were listed before: it looks up which
-// of them stand in historical databases.
-func (tx *Tx) Locate(ids []string) error {
-	wanted, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	return tx.eachOld(func(p *part, c *conn) error {
-		for _, t := range indexed {
-			var here []string
-			err := c.each(tx.ctx, on(t, `SELECT {t}.id FROM json_each(?) w CROSS JOIN {t} ON {t}.id = w.value`), []any{string(wanted)},
-				func(rows *sql.Rows) error {
-					var id string
-					err := rows.Scan(&id)
-					here = append(here, id)
-					return err
-				})
-			if err != nil {
-				return fail("locate rows", err)
-			}
-			for _, id := range here {
-				if _, err := tx.found(p, id); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// File is the historical database that a row stands in, as far as this write has
-// looked, "" for the active one.
-func (tx *Tx) File(id string) string {
-	if p := tx.at[id]; p != nil {
-		return p.file
-	}
-	return ""
 }
 
 // history are the historical databases, newest first.

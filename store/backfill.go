@@ -37,6 +37,7 @@ type scan struct {
 // lacking is a row without a vector of the embedder's model.
 type lacking struct {
 	id, namespace, key string
+	version            int
 	created            string
 	other              bool // it has one of another model, no shorter, which stays until it is replaced
 }
@@ -63,7 +64,7 @@ func (s *Set) Fill(ctx context.Context) (more bool, err error) {
 		}
 		more = true
 		next.advance(v.parts[i].file)
-		if rows, err = next.look(v, i, s.outbox.space); err != nil || len(rows) == 0 {
+		if rows, err = next.look(v, i, s.outbox.space, s.Now()); err != nil || len(rows) == 0 {
 			return err
 		}
 		left, err := s.vectorRoom(v, i)
@@ -124,7 +125,7 @@ func (f *scan) advance(file string) {
 }
 
 // look returns the rows that lack a vector among the next of one database.
-func (f *scan) look(v *View, i int, want space) (found []lacking, err error) {
+func (f *scan) look(v *View, i int, want space, now memd.Time) (found []lacking, err error) {
 	c, t := v.conn(i), indexed[f.tier]
 	if c == nil { // another start finds it
 		f.done[f.file] = true
@@ -132,16 +133,17 @@ func (f *scan) look(v *View, i int, want space) (found []lacking, err error) {
 	}
 	seen := 0
 	var all []lacking
-	err = c.each(v.ctx, on(t, `SELECT r.id, r.namespace, r.memory_key, r.created_at, coalesce(e.dim >= ?2, 0), coalesce(e.model = ?1 AND e.dim = ?2, 0)
- FROM (SELECT id, namespace, memory_key, created_at FROM {t} WHERE id < ?3 ORDER BY id DESC LIMIT ?4) r
- LEFT JOIN embedding e ON e.memory_id = r.id`), []any{want.model, want.dim, f.below, fillRows}, func(rows *sql.Rows) error {
+	err = c.each(v.ctx, on(t, `SELECT r.id, r.namespace, r.memory_key, r.version, r.created_at, coalesce(e.dim >= ?2, 0),
+ coalesce(e.model = ?1 AND e.dim = ?2, 0), r.memory_key IS NOT NULL AND coalesce(r.expires_at <= ?5, 0)
+ FROM (SELECT id, namespace, memory_key, version, created_at, expires_at FROM {t} WHERE id < ?3 ORDER BY id DESC LIMIT ?4) r
+ LEFT JOIN embedding e ON e.memory_id = r.id`), []any{want.model, want.dim, f.below, fillRows, now.String()}, func(rows *sql.Rows) error {
 		var r lacking
-		var has bool
-		err := rows.Scan(&r.id, &r.namespace, nullText{&r.key}, &r.created, &r.other, &has)
+		var has, over bool
+		err := rows.Scan(&r.id, &r.namespace, nullText{&r.key}, number{&r.version}, &r.created, &r.other, &has, &over)
 		if seen++; seen == 1 || r.id < f.below {
 			f.below = r.id
 		}
-		if !has {
+		if !has && !over { // nor is one that has expired and is kept
 			all = append(all, r)
 		}
 		return err
@@ -157,10 +159,8 @@ func (f *scan) look(v *View, i int, want space) (found []lacking, err error) {
 	}
 	for _, r := range all {
 		ok, err := v.stands(i, r.id)
-		if ok && t == memd.Long { // a superseded version is found by nobody
-			var h Head
-			h, ok, err = v.Head(r.namespace, r.key)
-			ok = ok && h.ID == r.id
+		if ok && r.key != "" { // a superseded version is found by nobody
+			ok, err = Candidate{ID: r.id, File: v.parts[i].file, Tier: t, Namespace: r.namespace, Key: r.key, Version: r.version}.current(v)
 		}
 		if err != nil {
 			return nil, err

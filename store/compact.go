@@ -133,6 +133,10 @@ func (s *Set) rewriteAlone(ctx context.Context, p *part, c *conn, path string) e
 	}); err != nil {
 		return err
 	}
+	// One that was made by hand may be without, and then gives no page back.
+	if _, err := c.value(ctx, `PRAGMA auto_vacuum = INCREMENTAL`); err != nil {
+		return err
+	}
 	keeper, err := connect(ctx, p.path, "rw", historyPragmas)
 	if err != nil {
 		return err

@@ -213,7 +213,7 @@ func (v *View) Lacking() error {
 	f := &scan{}
 	for range indexed {
 		f.advance("")
-		if _, err := f.look(v, 0, space{"m", 8}); err != nil {
+		if _, err := f.look(v, 0, space{"m", 8}, memd.Time{}); err != nil {
 			return err
 		}
 	}

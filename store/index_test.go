@@ -74,7 +74,7 @@ func change(t *testing.T, s *store.Set, id string, fn func(*store.Tx, *memd.Memo
 		return
 	}
 	write(t, s, func(tx *store.Tx) error {
-		if err := tx.Locate([]string{id}); err != nil {
+		if _, _, err := tx.Get(id); err != nil { // which tells where it stands
 			return err
 		}
 		return fn(tx, &m)

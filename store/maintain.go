@@ -8,27 +8,6 @@ import (
 	"memd"
 )
 
-// owed is the condition that a row is kept whatever its time: the only copy of
-// a key's memory.
-const owed = `({t}.memory_key IS NOT NULL)`
-
-// Expired returns the ids of at most limit rows of tier t whose time has come.
-func (v *View) Expired(t memd.Tier, limit int, now memd.Time) ([]string, error) {
-	var all []string
-	err := v.each(func(i int, c *conn) error {
-		if t == memd.Transient && i > 0 {
-			return nil
-		}
-		ids, err := v.ids(c, on(t, `SELECT id FROM {t} WHERE expires_at IS NOT NULL AND expires_at <= ? AND NOT `+owed+`
- ORDER BY expires_at, id LIMIT ?`), now.String(), limit-len(all))
-		if err == nil {
-			all, err = v.standing(i, all, ids)
-		}
-		return err
-	})
-	return all, err
-}
-
 // Accessed returns the ids of at most limit memories with accesses to fold.
 func (v *View) Accessed(limit int) ([]string, error) {
 	return v.ids(v.active(), `SELECT DISTINCT memory_id FROM access_log WHERE folded = 0 ORDER BY memory_id LIMIT ?`, limit)
@@ -49,33 +28,8 @@ func (v *View) standing(i int, all, ids []string) ([]string, error) {
 	return all, nil
 }
 
-func (v *View) ids(c *conn, query string, args ...any) ([]string, error) {
-	var ids []string
-	err := c.each(v.ctx, query, args, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, fail("plan a groom", err)
-}
-
-// Expire deletes a row of tier t if its time has come; it may have been
-// prolonged since it was listed. See Locate.
-func (tx *Tx) Expire(t memd.Tier, id string, now memd.Time) (bool, error) {
-	c, err := tx.home(id)
-	if err != nil {
-		return false, err
-	}
-	n, err := c.exec(tx.ctx, on(t, `DELETE FROM {t} WHERE id = ? AND expires_at <= ? AND NOT `+owed), id, now.String())
-	if err == nil && c != tx.conn {
-		err = markDue(tx.ctx, c)
-	}
-	return n > 0, fail("expire a row", err)
-}
-
 // Fold adds a memory's buffered accesses to its access_count. It reports
-// whether the memory still exists. See Locate.
+// whether the memory still exists. See At.
 func (tx *Tx) Fold(id string) (bool, error) {
 	var count int
 	var last string
@@ -99,20 +53,6 @@ func (tx *Tx) Fold(id string) (bool, error) {
 	}
 	_, err = tx.conn.exec(tx.ctx, `UPDATE access_log SET folded = 1 WHERE memory_id = ? AND folded = 0`, id)
 	return found, fail("fold accesses", err)
-}
-
-// DropFolded deletes the folded accesses of days before day (YYYY-MM-DD).
-func (tx *Tx) DropFolded(day string) error {
-	_, err := tx.conn.exec(tx.ctx, `DELETE FROM access_log WHERE folded = 1 AND day < ?`, day)
-	return fail("drop folded accesses", err)
-}
-
-// DropSessions deletes the sessions opened before the given time that hold no
-// note any more.
-func (tx *Tx) DropSessions(before memd.Time) error {
-	_, err := tx.conn.exec(tx.ctx, `DELETE FROM session WHERE opened_at < ?
- AND NOT EXISTS (SELECT 1 FROM transient t WHERE t.session_id = session.session_id)`, before.String())
-	return fail("drop empty sessions", err)
 }
 
 // Edited returns the ids of at most limit rows whose text was changed by hand
@@ -160,62 +100,51 @@ func (v *View) Changes() (string, error) {
 	return mark, fail("read how far writes have come", err)
 }
 
-// Crowded returns, for each namespace that holds more than share rows of tier
-// t, how many more.
-func (tx *Tx) Crowded(t memd.Tier, share int) (map[string]int, error) {
-	more := map[string]int{}
-	err := tx.each(func(p *part, c *conn) error {
-		return c.each(tx.ctx, on(t, `SELECT namespace, count(*) FROM {t} GROUP BY namespace`), nil, func(rows *sql.Rows) error {
-			var namespace string
-			var n int
-			err := rows.Scan(&namespace, &n)
-			more[namespace] += n
-			return err
-		})
-	})
-	for namespace, n := range more {
-		if more[namespace] = n - share; n <= share {
-			delete(more, namespace)
-		}
-	}
-	return more, fail("count rows", err)
-}
-
-// Loose returns how many archived rows carry no key, so that they may go.
-func (tx *Tx) Loose() (total int, err error) {
-	err = tx.each(func(p *part, c *conn) error {
-		var n int
-		err := c.row(tx.ctx, `SELECT count(*) FROM archive WHERE memory_key IS NULL`, nil, &n)
-		total += n
-		return err
-	})
-	return total, fail("count rows", err)
+// Settled is what a settling did.
+type Settled struct {
+	Bytes int64 // that the database files shrank by
+	Held  bool  // a reader in the middle of its work kept the write-ahead log from being emptied
 }
 
 // Settle gives space back and lets nothing deleted linger: it merges the
 // keyword index into one segment, so that the terms of deleted rows leave it
 // (of the active database with merge, of a historical one where anything was
 // deleted since), hands free pages back to the file system, and empties the
-// write-ahead log. It returns the bytes the database files shrank by. A reader
-// in the middle of its work delays the log's emptying to the next time, and a
-// historical database that another program holds waits for the next as well.
-func (s *Set) Settle(ctx context.Context, merge bool) (freed int64, err error) {
-	// Half done it would leave the writer's settings, and the index, half done.
-	ctx = context.WithoutCancel(ctx)
+// write-ahead log. A historical database that another program holds waits for
+// the next time.
+func (s *Set) Settle(ctx context.Context, merge bool) (done Settled, err error) {
 	err = s.writer.alone(ctx, func() error {
+		// Half done it would leave the writer's settings, and the index, half done.
+		ctx := context.WithoutCancel(ctx)
 		if err := s.writer.ready(ctx); err != nil {
 			return err
 		}
-		freed, err = settle(ctx, s.writer.conn, merge)
+		done, err = settle(ctx, s.writer.conn, merge)
 		return err
 	})
 	if err != nil {
-		return freed, err
+		return done, err
 	}
-	files, err := s.historyFiles(ctx)
+	freed, err := s.SettleHistory(ctx)
+	done.Bytes += freed
+	return done, err
+}
+
+// SettleHistory is Settle for the historical databases alone. It rewrites those of
+// whose pages a quarter is free, if the disk has room for that, and returns the
+// bytes that they shrank by.
+func (s *Set) SettleHistory(ctx context.Context) (freed int64, err error) {
+	files, err := s.historyFiles(context.WithoutCancel(ctx))
 	for _, file := range files {
-		here, failed := s.settleFile(ctx, file)
+		if ctx.Err() != nil { // what one is owed stands in its file
+			return freed, errors.Join(err, ctx.Err())
+		}
+		here, failed := s.settleFile(ctx, file, true)
 		freed += here
+		if failed == nil {
+			here, failed = s.fillUp(ctx, file)
+			freed += here
+		}
 		if failed != nil && memd.CodeOf(failed) != memd.CodeStoreBusy {
 			err = errors.Join(err, failed)
 		}
@@ -224,18 +153,57 @@ func (s *Set) Settle(ctx context.Context, merge bool) (freed int64, err error) {
 }
 
 // settleFile settles one historical database, if there is reason to, in so many
-// turns of the writer that others need not wait for all of it.
-func (s *Set) settleFile(ctx context.Context, file string) (freed int64, err error) {
+// turns of the writer that others need not wait for all of it. Free pages can be
+// left to fillUp, where that will rewrite all others.
+func (s *Set) settleFile(ctx context.Context, file string, toFill bool) (freed int64, err error) {
 	err = s.gently(ctx, func() (more bool, err error) {
 		err = s.writer.alone(ctx, func() (err error) {
 			if err = s.writer.ready(ctx); err == nil {
-				freed, more, err = s.writer.settleHistory(context.WithoutCancel(ctx), file)
+				freed, more, err = s.writer.settleHistory(context.WithoutCancel(ctx), file, toFill)
 			}
 			return err
 		})
 		return more, err
 	})
 	return freed, err
+}
+
+// fillUp rewrites a historical database of whose pages a quarter is free: many of
+// the others are then half empty.
+func (s *Set) fillUp(ctx context.Context, file string) (freed int64, err error) {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	err = s.writer.alone(ctx, func() error {
+		ctx := context.WithoutCancel(ctx)
+		if err := s.writer.ready(ctx); err != nil {
+			return err
+		}
+		p := s.writer.part(file)
+		if p == nil || p.broken() != nil {
+			return nil
+		}
+		c, err := p.own(ctx)
+		if err != nil {
+			return err
+		}
+		sparse, err := isSparse(ctx, c)
+		if err != nil || !sparse {
+			return p.failed(err)
+		}
+		f, err := s.compact(ctx, p)
+		freed = f.Before - f.After
+		if err == nil && f.Skipped != "" { // for want of room, say
+			freed, err = s.writer.vacuumHistory(ctx, p)
+		}
+		return err
+	})
+	return freed, err
+}
+
+// isSparse reports whether a quarter of a database's pages is free.
+func isSparse(ctx context.Context, c *conn) (bool, error) {
+	used, free, err := pageBytes(ctx, c)
+	return free > 0 && free >= (used+free)/4, err
 }
 
 // historyFiles names the historical databases that can be read, newest first.
@@ -252,23 +220,23 @@ func (s *Set) historyFiles(ctx context.Context) (files []string, err error) {
 }
 
 // settle is Settle on the one connection that writes to the active database.
-func settle(ctx context.Context, c *conn, merge bool) (freed int64, err error) {
+func settle(ctx context.Context, c *conn, merge bool) (done Settled, err error) {
 	if merge {
 		if err := optimize(ctx, c); err != nil {
-			return 0, err
+			return done, err
 		}
 	}
-	freed, err = vacuum(ctx, c)
-	if err != nil {
-		return 0, err
+	if done.Bytes, err = vacuum(ctx, c); err != nil {
+		return done, err
 	}
 	// Writes wait meanwhile, so it waits for readers only briefly.
 	if _, err := c.value(ctx, `PRAGMA busy_timeout = 250`); err != nil {
-		return 0, fail("empty the write-ahead log", err)
+		return done, fail("empty the write-ahead log", err)
 	}
-	_, err = c.value(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	busy, err := c.value(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	done.Held = busy != "0"
 	_, reset := c.value(ctx, `PRAGMA busy_timeout = 5000`)
-	return freed, fail("empty the write-ahead log", errors.Join(err, reset))
+	return done, fail("empty the write-ahead log", errors.Join(err, reset))
 }
 
 // optimize merges the keyword indexes of a database.
@@ -311,7 +279,7 @@ ON CONFLICT (key) DO NOTHING`, dueKey)
 
 // settleHistory settles one historical database, if there is reason to, or a
 // part of a large one and says that there is more.
-func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, more bool, err error) {
+func (w *writer) settleHistory(ctx context.Context, file string, toFill bool) (freed int64, more bool, err error) {
 	if err := w.settleOwing(ctx); err != nil {
 		return 0, false, err
 	}
@@ -345,8 +313,12 @@ func (w *writer) settleHistory(ctx context.Context, file string) (freed int64, m
 	if err != nil {
 		return 0, false, err
 	}
-	if freed, err = w.vacuumHistory(ctx, p); err != nil {
-		return freed, false, err
+	sparse, err := isSparse(ctx, c)
+	if err == nil && !(sparse && toFill) {
+		freed, err = w.vacuumHistory(ctx, p)
+	}
+	if err != nil {
+		return freed, false, p.failed(err)
 	}
 	return freed, false, w.plainly(ctx, func() error {
 		if err := untie(ctx, w.conn, p, c); err != nil {

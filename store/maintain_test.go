@@ -29,8 +29,22 @@ func groomAccess(t *testing.T, s *store.Set, day string) {
 				return err
 			}
 		}
-		return tx.DropFolded(day)
+		return nil
 	})
+	must(t, s.DropRelics(ctx, store.FoldedBefore(day)))
+}
+
+// matching are the ids of the rows that a rule is true of.
+func matching(t *testing.T, s *store.Set, r store.Rule) (ids []string) {
+	t.Helper()
+	view(t, s, func(v *store.View) error {
+		found, err := v.Matching(r)
+		for _, c := range found {
+			ids = append(ids, c.ID)
+		}
+		return err
+	})
+	return ids
 }
 
 // A memory gains one access per session and day, whatever is read how often
@@ -89,11 +103,7 @@ func TestExpireRespectsProlonging(t *testing.T) {
 		due, ahead, never := row(tier, 10*n, "due"), row(tier, 10*n+1, "ahead"), row(tier, 10*n+2, "never")
 		due.ExpiresAt, ahead.ExpiresAt = now, memd.At(now.Add(time.Millisecond))
 		put(t, s, due, ahead, never)
-		var ids []string
-		view(t, s, func(v *store.View) (err error) {
-			ids, err = v.Expired(tier, 10, now)
-			return err
-		})
+		ids := matching(t, s, store.Expired(tier, now))
 		if !slices.Equal(ids, []string{due.ID}) {
 			t.Errorf("%s: due are %q", tier, ids)
 		}
@@ -107,13 +117,14 @@ func TestExpireRespectsProlonging(t *testing.T) {
 			if err := tx.UpdateMeta(&prolonged); err != nil {
 				return err
 			}
-			if gone, err := tx.Expire(tier, due.ID, now); gone || err != nil {
-				t.Errorf("%s: a prolonged row expired: %v", tier, err)
+			if _, due, err := tx.Matches(store.Expired(tier, now), due.ID); due || err != nil {
+				t.Errorf("%s: a prolonged row is due: %v", tier, err)
 			}
-			if gone, err := tx.Expire(tier, due.ID, ahead.ExpiresAt); !gone || err != nil {
-				t.Errorf("%s: a due row did not expire: %v", tier, err)
+			if _, due, err := tx.Matches(store.Expired(tier, ahead.ExpiresAt), due.ID); !due || err != nil {
+				t.Errorf("%s: a row is not due: %v", tier, err)
 			}
-			return nil
+			_, err := tx.Delete(tier, due.ID)
+			return err
 		})
 		if _, ok := get(t, s, due.ID); ok {
 			t.Errorf("%s: the expired row is still there", tier)
@@ -130,17 +141,13 @@ func TestKeyedRowsNeverExpire(t *testing.T) {
 		m := row(tier, n, "due")
 		m.MemoryKey, m.Version, m.ExpiresAt = fmt.Sprint("key.", n), 1, now
 		put(t, s, m)
-		view(t, s, func(v *store.View) error {
-			ids, err := v.Expired(tier, 10, now)
-			if len(ids) != 0 {
-				t.Errorf("%s: due are %q", tier, ids)
-			}
-			return err
-		})
+		if ids := matching(t, s, store.Expired(tier, now)); len(ids) != 0 {
+			t.Errorf("%s: due are %q", tier, ids)
+		}
 		write(t, s, func(tx *store.Tx) error {
-			gone, err := tx.Expire(tier, m.ID, now)
-			if gone {
-				t.Errorf("%s: a row with a key expired", tier)
+			_, due, err := tx.Matches(store.Expired(tier, now), m.ID)
+			if due {
+				t.Errorf("%s: a row with a key is due", tier)
 			}
 			return err
 		})

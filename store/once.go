@@ -33,9 +33,3 @@ VALUES (?, ?, ?, ?, ?, ?)`, o.Caller, o.Key, o.Print, o.ID, o.Outcome, o.At.Stri
 	}
 	return fail("keep an idempotency key", err)
 }
-
-// DropOnce deletes the keys used before the given time.
-func (tx *Tx) DropOnce(before memd.Time) error {
-	_, err := tx.conn.exec(tx.ctx, `DELETE FROM once WHERE at <= ?`, before.String())
-	return fail("drop idempotency keys", err)
-}

@@ -77,7 +77,7 @@ func readings(asked store.Vector) []reading {
 				_, err := v.LoadNewest(t, []store.Loc{{RID: 1}}, scope(), store.Filter{Kinds: []memd.Kind{memd.Fact}, Tags: []string{"x"}}, 1)
 				return err
 			}},
-			reading{"Expired " + string(t), "", func(v *store.View) error { _, err := v.Expired(t, 10, scope().Now); return err }},
+			reading{"Expired " + string(t), "", func(v *store.View) error { _, err := v.Matching(store.Expired(t, scope().Now)); return err }},
 		)
 	}
 	for _, t := range memd.AllTiers() {

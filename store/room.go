@@ -241,7 +241,7 @@ func (tx *Tx) dropVectors(t memd.Tier) (int, error) {
 	return len(ids), nil
 }
 
-// dropVector deletes the vector of a row where that stands. See Locate.
+// dropVector deletes the vector of a row where that stands. See At.
 func (tx *Tx) dropVector(id string) (bool, error) {
 	c, err := tx.home(id)
 	if err != nil {
@@ -258,7 +258,7 @@ func (tx *Tx) dropVector(id string) (bool, error) {
 // to, each in a turn of its own. One that another program holds waits.
 func (s *Set) settleSome(ctx context.Context, files []string) error {
 	for _, file := range slices.Compact(slices.Sorted(slices.Values(files))) {
-		_, err := s.settleFile(ctx, file)
+		_, err := s.settleFile(ctx, file, false)
 		if err != nil && memd.CodeOf(err) != memd.CodeStoreBusy {
 			return err
 		}

@@ -1,166 +1,202 @@
 package tiers
 
 import (
-	"context"
-	"maps"
+	"cmp"
 	"slices"
 
 	"memd"
 	"memd/store"
 )
 
-// enforced is how many rows one call of Enforce moves or deletes of each tier,
-// at most: of the largest, about 0.1 s.
-const enforced = 50
-
-// groomer is who enforces budgets, for the audit.
+// groomer is who archives and prunes of its own accord, for the audit.
 func groomer() memd.Caller { return memd.Caller{Name: "groom"} }
 
-// excess is what is beyond the row budgets.
-type excess struct {
-	notes     int
-	short     int            // beside shortIn
-	shortIn   map[string]int // beyond a namespace's share
-	archive   int            // beside archiveIn
-	archiveIn map[string]int
+// Excess is what goes for the row budgets: of each tier the least valuable rows,
+// by the rules by which writes make room.
+type Excess struct {
+	Notes   []store.Candidate // deleted
+	Archive []store.Candidate // deleted
+	Doomed  []store.Candidate // short rows that find no room in the archive either, deleted
+	Short   []store.Candidate // archived
 }
 
-func (e excess) rows() int {
-	n := e.notes + e.short + e.archive
-	for _, in := range []map[string]int{e.shortIn, e.archiveIn} {
-		for _, more := range in {
-			n += more
-		}
-	}
-	return n
+// Moved are rows that a View shows where they were before what a dry run has
+// planned so far.
+type Moved map[string]Move
+
+// Move is the way of one such row.
+type Move struct {
+	store.Candidate
+	To memd.Tier // "" where it is deleted
 }
 
-// Excess is how many rows Enforce would move or delete in all, as long as
-// nobody writes: those beyond a row budget, or beyond a namespace's share of
-// one, but for those whose time has come.
-func (s *Service) Excess(ctx context.Context) (int, error) {
-	now := s.store.Now()
-	ending := map[memd.Tier]int{}
-	err := s.store.View(ctx, func(v *store.View) error {
-		for _, t := range []memd.Tier{memd.Transient, memd.Short, memd.Archive} {
-			ids, err := v.Expired(t, 1<<30, now)
-			if err != nil {
-				return err
-			}
-			ending[t] = len(ids)
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
+// Excess is what is beyond a row budget, or beyond a namespace's share of one.
+func (s *Service) Excess(v *store.View, now memd.Time, moved Moved) (e Excess, err error) {
+	if e.Notes, err = s.excessNotes(v, moved); err != nil {
+		return e, err
 	}
-	n := 0
-	err = s.store.Update(ctx, func(tx *store.Tx) error {
-		e, err := s.excess(tx, ending)
-		n = e.rows()
-		return err
-	})
-	return n, err
-}
-
-// excess counts what is beyond the row budgets once the rows that are ending
-// are gone.
-func (s *Service) excess(tx *store.Tx, ending map[memd.Tier]int) (e excess, err error) {
-	over := func(t memd.Tier, coming, limit int) (int, map[string]int) {
-		var rows int
-		if err == nil {
-			rows, err = tx.Rows(t)
-		}
-		rows += coming - ending[t]
-		var in map[string]int
-		if share := s.share(limit); share > 0 && t != memd.Transient && err == nil {
-			in, err = tx.Crowded(t, share)
-			for _, n := range in {
-				rows -= n
-			}
-		}
-		return max(0, rows-limit), in
+	may, err := s.mayExceed(v, moved)
+	if !may || err != nil {
+		return e, err
 	}
-	e.notes, _ = over(memd.Transient, 0, s.budgets.TransientRows)
-	e.short, e.shortIn = over(memd.Short, 0, s.budgets.ShortRows)
-	moving := e.short
-	for _, n := range e.shortIn {
-		moving += n
-	}
-	e.archive, e.archiveIn = over(memd.Archive, moving, s.budgets.ArchiveRows)
+	short, err := standing(v, memd.Short, now, moved)
 	if err != nil {
 		return e, err
 	}
-	loose, err := tx.Loose() // the others are owed
-	e.archive = min(e.archive, max(0, loose+moving-ending[memd.Archive]))
-	return e, err
+	archive, err := standing(v, memd.Archive, now, moved)
+	if err != nil {
+		return e, err
+	}
+	coming := s.beyond(short, s.budgets.ShortRows)
+	arrives := make(map[string]bool, len(coming))
+	for _, c := range coming {
+		arrives[c.ID] = true
+	}
+	for _, c := range s.beyond(append(archive, coming...), s.budgets.ArchiveRows) {
+		if !arrives[c.ID] {
+			e.Archive = append(e.Archive, c)
+			continue
+		}
+		e.Doomed = append(e.Doomed, c)
+		delete(arrives, c.ID)
+	}
+	e.Short = slices.DeleteFunc(coming, func(c store.Candidate) bool { return !arrives[c.ID] })
+	return e, nil
 }
 
-// Enforce brings the tiers some way down to their row budgets, by the rules by
-// which writes make room, and returns how many rows it moved or deleted: 0 once
-// nothing is left to do.
-func (s *Service) Enforce(ctx context.Context) (changed int, err error) {
-	now := s.store.Now()
-	err = s.store.Update(ctx, func(tx *store.Tx) error {
-		before, err := rowsOf(tx)
+// mayExceed reports whether it is worth looking at every row.
+func (s *Service) mayExceed(v *store.View, moved Moved) (bool, error) {
+	for t, limit := range map[memd.Tier]int{memd.Short: s.budgets.ShortRows, memd.Archive: s.budgets.ArchiveRows} {
+		rows, err := v.Rows(t)
 		if err != nil {
-			return err
+			return false, err
 		}
-		e, err := s.excess(tx, nil)
-		if err != nil {
-			return err
-		}
-		for range min(e.notes, enforced) {
-			if err := tx.EvictNote(now); err != nil {
-				return err
+		for _, m := range moved {
+			if m.To == t {
+				rows++
 			}
 		}
-		err = inParts(e.shortIn, e.short, func(namespace string, n int) error {
-			return s.archiveLeast(tx, groomer(), namespace, n, now)
-		})
-		if err == nil && e.short == 0 && len(e.shortIn) == 0 { // what is moved makes its own room
-			err = inParts(e.archiveIn, e.archive, func(namespace string, n int) error {
-				return dropLeast(tx, namespace, n, now)
-			})
+		if rows > limit || s.share(limit) > 0 {
+			return true, nil
 		}
-		if err != nil {
-			return err
+	}
+	return false, nil
+}
+
+// standing are the rows of a tier once what was moved is, the least valuable
+// first.
+func standing(v *store.View, t memd.Tier, now memd.Time, moved Moved) ([]store.Candidate, error) {
+	rows, err := v.Matching(store.Any(t, now))
+	rows = slices.DeleteFunc(rows, func(c store.Candidate) bool { return moved.left(c) })
+	for _, m := range moved {
+		if m.To == t {
+			rows = append(rows, m.Candidate)
 		}
-		after, err := rowsOf(tx)
-		moved := before[memd.Short] - after[memd.Short]
-		changed = before[memd.Transient] - after[memd.Transient] + moved + before[memd.Archive] + moved - after[memd.Archive]
-		return err
+	}
+	store.LeastFirst(rows)
+	return rows, err
+}
+
+// left reports whether a row has left the tier where it was found.
+func (m Moved) left(c store.Candidate) bool {
+	was, ok := m[c.ID]
+	return ok && was.Tier == c.Tier
+}
+
+// beyond chooses, from the first of rows on, those that are too many for a
+// budget or for their namespace's share of it. Rows with a key are owed.
+func (s *Service) beyond(rows []store.Candidate, limit int) (chosen []store.Candidate) {
+	all, share := len(rows)-limit, s.share(limit)
+	in := map[string]int{}
+	for _, c := range rows {
+		in[c.Namespace]++
+	}
+	for _, n := range in {
+		if share > 0 && n > share {
+			all -= n - share
+		}
+	}
+	taken := map[string]bool{}
+	for _, c := range rows {
+		if share > 0 && in[c.Namespace] > share && c.Key == "" {
+			in[c.Namespace]--
+			taken[c.ID] = true
+		}
+	}
+	for _, c := range rows {
+		if !taken[c.ID] && (c.Key != "" || all <= 0) {
+			continue
+		}
+		if !taken[c.ID] {
+			all--
+		}
+		chosen = append(chosen, c)
+	}
+	return chosen
+}
+
+// excessNotes are the transient rows beyond their budget: the oldest of whichever
+// session holds most.
+func (s *Service) excessNotes(v *store.View, moved Moved) (chosen []store.Candidate, err error) {
+	if n, err := v.Rows(memd.Transient); err != nil || n <= s.budgets.TransientRows {
+		return nil, err
+	}
+	sessions := map[string][]store.Candidate{}
+	over := -s.budgets.TransientRows
+	place := map[string]int{} // how early it came
+	err = v.EachNote(s.store.Now(), func(c store.Candidate, session string) {
+		if !moved.left(c) {
+			place[c.ID] = over
+			sessions[session] = append(sessions[session], c)
+			over++
+		}
 	})
-	return changed, err
+	for ; over > 0 && err == nil; over-- {
+		var most string
+		for session, rows := range sessions {
+			if len(most) == 0 || cmp.Or(cmp.Compare(len(rows), len(sessions[most])),
+				cmp.Compare(place[sessions[most][0].ID], place[rows[0].ID])) > 0 {
+				most = session
+			}
+		}
+		chosen = append(chosen, sessions[most][0])
+		if sessions[most] = sessions[most][1:]; len(sessions[most]) == 0 {
+			delete(sessions, most)
+		}
+	}
+	return chosen, err
 }
 
-// inParts does a part of what is to be done in namespaces, and in all.
-func inParts(in map[string]int, all int, do func(namespace string, n int) error) error {
-	left := enforced
-	for _, namespace := range slices.Sorted(maps.Keys(in)) {
-		n := min(in[namespace], left)
-		if n == 0 {
-			break
-		}
-		if err := do(namespace, n); err != nil {
-			return err
-		}
-		left -= n
-	}
-	if n := min(all, left); n > 0 {
-		return do("", n)
-	}
-	return nil
+// Unchanged reports whether a row is worth what it was when it was chosen, at the
+// same now. See store.Tx.At.
+func Unchanged(tx *store.Tx, c store.Candidate, now memd.Time) (bool, error) {
+	value, ok, err := tx.Matches(store.Any(c.Tier, now), c.ID)
+	return ok && value == c.Value, err
 }
 
-func rowsOf(tx *store.Tx) (map[memd.Tier]int, error) {
-	rows := map[memd.Tier]int{}
-	for _, t := range []memd.Tier{memd.Transient, memd.Short, memd.Archive} {
-		n, err := tx.Rows(t)
-		if err != nil {
-			return nil, err
-		}
-		rows[t] = n
+// ArchiveRow moves a row to the archive as it stands, without making room there.
+// One that is past its time there already is spared for a day.
+func (s *Service) ArchiveRow(tx *store.Tx, c store.Candidate, now memd.Time) (bool, error) {
+	m, ok, err := tx.Load(c.Tier, c.ID)
+	if !ok || err != nil {
+		return false, err
 	}
-	return rows, nil
+	rehash(&m)
+	if err := s.toArchive(tx, groomer(), &m, now); err != nil {
+		return false, err
+	}
+	if m.MemoryKey == "" && now.Sub(m.WrittenAt.Time) > s.budgets.ArchiveRetention {
+		err = tx.Spare(m.ID, now)
+	}
+	return true, err
+}
+
+// PruneRow deletes a row and leaves an audit entry.
+func (s *Service) PruneRow(tx *store.Tx, c store.Candidate, now memd.Time) (bool, error) {
+	did, err := tx.Delete(c.Tier, c.ID)
+	if !did || err != nil || c.Tier == memd.Transient {
+		return did, err
+	}
+	m := memd.Memory{ID: c.ID, Namespace: c.Namespace, MemoryKey: c.Key}
+	return true, tx.Audit(s.entry(groomer(), "prune", &m, now))
 }

@@ -124,20 +124,25 @@ func (s *Service) moveToArchive(tx *store.Tx, c memd.Caller, now memd.Time, rows
 			return err
 		}
 		for _, m := range part {
-			from := m.Tier
-			if from == memd.Long { // an archived row's age counts from WrittenAt
-				m.WrittenAt = m.VerifiedAt
-			}
-			m.Tier, m.UpdatedAt = memd.Archive, now
-			if err := tx.Move(m, from); err != nil {
-				return err
-			}
-			if err := tx.Audit(s.entry(c, "archive", m, now)); err != nil {
+			if err := s.toArchive(tx, c, m, now); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// toArchive moves a row to the archive.
+func (s *Service) toArchive(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) error {
+	from := m.Tier
+	if from == memd.Long { // an archived row's age counts from WrittenAt
+		m.WrittenAt = m.VerifiedAt
+	}
+	m.Tier, m.UpdatedAt = memd.Archive, now
+	if err := tx.Move(m, from); err != nil {
+		return err
+	}
+	return tx.Audit(s.entry(c, "archive", m, now))
 }
 
 // roomInArchive deletes the least valuable archived rows without a key until

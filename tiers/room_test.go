@@ -132,10 +132,10 @@ func TestSharesOfTheArchive(t *testing.T) {
 	}
 }
 
-// Enforced without a write, lowered budgets and shares are come down to in
-// small steps, and what was said beforehand is what is done; archived rows that
-// carry a key stay, though they are more than the budget.
-func TestEnforce(t *testing.T) {
+// What lowered budgets and shares let go is chosen without a write, and brings the
+// tiers down to them; archived rows that carry a key stay, though they are more
+// than the budget.
+func TestExcess(t *testing.T) {
 	h := newHouse(t, nil)
 	for _, ns := range []string{"agent/a", "project/b", "user"} {
 		h.fill(memd.Short, ns, 0, 200, nil)
@@ -144,25 +144,35 @@ func TestEnforce(t *testing.T) {
 	h.must(second(h.store.Rollover(ctx)))
 	h.fill(memd.Short, "user", 300, 500, nil)
 	h = h.reopened(func(b *configs.Budgets) { b.ShortRows, b.ArchiveRows, b.PerNamespace = 300, 150, 0.5 })
-	said, err := h.Excess(ctx)
-	h.must(err)
-	done := 0
-	for n := 1; n > 0; done += n {
-		short, _ := h.counts()
-		n, err = h.Enforce(ctx)
-		h.must(err)
-		if left, _ := h.counts(); short-left > 50 {
-			t.Fatalf("one step moved %d rows", short-left)
-		}
+	now := h.store.Now()
+	var e tiers.Excess
+	h.must(h.store.View(ctx, func(v *store.View) (err error) {
+		e, err = h.Excess(v, now, nil)
+		return err
+	}))
+	if len(e.Notes) != 0 || len(e.Archive) != 0 || len(e.Doomed) != 500 || len(e.Short) != 0 {
+		t.Errorf("%d notes, %d archived, %d doomed and %d short rows go, want 0, 0, 500 and 0",
+			len(e.Notes), len(e.Archive), len(e.Doomed), len(e.Short))
 	}
+	h.must(h.store.Update(ctx, func(tx *store.Tx) error {
+		for _, c := range e.Doomed {
+			if err := tx.At(c.File, c.ID); err != nil {
+				return err
+			}
+			if same, err := tiers.Unchanged(tx, c, now); !same || err != nil {
+				t.Errorf("row %s is another: %v", c.ID, err)
+			}
+			if did, err := h.PruneRow(tx, c, now); !did || err != nil {
+				t.Errorf("row %s stays: %v", c.ID, err)
+			}
+		}
+		return nil
+	}))
 	if got := h.shell(`SELECT (SELECT count(*) FROM archive WHERE memory_key IS NULL)`); got != "0" {
 		t.Errorf("%s rows are archived that should have gone", got)
 	}
 	if short, archive := h.counts(); short != 300 || archive != 180 {
 		t.Errorf("%d short and %d archived rows, want 300 and 180", short, archive)
-	}
-	if said != done {
-		t.Errorf("%d were changed, and %d had been announced", done, said)
 	}
 	for _, ns := range []string{"agent/a", "project/b", "user"} {
 		h.must(h.store.Update(ctx, func(tx *store.Tx) error {

@@ -1,0 +1,190 @@
+package groom
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"memd"
+	"memd/guard/sources"
+	"memd/store"
+)
+
+// look is a head, and what was found of its source.
+type look struct {
+	store.Seen
+	kind   memd.Kind
+	stale  bool
+	reason memd.StaleReason
+	found  sources.Found
+}
+
+// status is that of the source by now. That it cannot be read at the moment, or
+// that nobody is told where it lies, says nothing against what was found before.
+func (l *look) status() memd.SourceStatus {
+	switch {
+	case l.found.Status == memd.SourceOK && l.SourceHash != "" && l.found.Hash != "" && l.found.Hash != l.SourceHash:
+		return memd.SourceChanged
+	case l.found.Status == memd.SourceOK, l.found.Status == memd.SourceMissing:
+		return l.found.Status
+	}
+	return l.Status
+}
+
+// renewal is the share of the fresh-for time after which a source that says what
+// it said renews a verification: a tenth.
+const renewal = 10
+
+// renews reports whether the row can be taken for verified now: memd read what
+// the source cites when it last was, and reads the same now.
+func (r *run) renews(l *look) bool {
+	return l.found.Status == memd.SourceOK && l.SourceHash != "" && l.found.Hash == l.SourceHash &&
+		r.now.Sub(l.VerifiedAt.Time) >= r.freshFor(l)/renewal
+}
+
+func (r *run) freshFor(l *look) time.Duration { return r.store.Budgets().FreshFor(l.kind) }
+
+// wanted is why the row should be marked stale, "" where it should not.
+func (r *run) wanted(l *look) memd.StaleReason {
+	switch l.status() {
+	case memd.SourceMissing:
+		return memd.StaleSourceMissing
+	case memd.SourceChanged:
+		return memd.StaleSourceChanged
+	}
+	if r.now.Sub(l.VerifiedAt.Time) > r.freshFor(l) && !r.renews(l) {
+		return memd.StaleAge
+	}
+	return ""
+}
+
+// markStale marks live heads whose source is missing or says something else, or
+// that nobody has verified for long, and takes the mark off the others.
+func markStale(ctx context.Context, r *run) (p plan, err error) {
+	if err := r.examine(ctx); err != nil {
+		return p, err
+	}
+	return r.heedHeads(func(l *look) bool {
+		reason := r.wanted(l)
+		return l.stale != (reason != "") || l.reason != reason
+	}, func(tx *store.Tx, l *look) (bool, error) { return tx.MarkStale(l.Seen, r.wanted(l)) }), nil
+}
+
+// checkSources notes what became of the sources of live heads, and renews the
+// verification of those that say what they said when memd last read them.
+func checkSources(ctx context.Context, r *run) (p plan, err error) {
+	if err := r.examine(ctx); err != nil {
+		return p, err
+	}
+	p = r.heedHeads(func(l *look) bool { return l.status() != l.Status || r.renews(l) },
+		func(tx *store.Tx, l *look) (bool, error) {
+			if r.renews(l) {
+				return tx.MarkSource(l.Seen, l.status(), r.now, "groom")
+			}
+			return tx.MarkSource(l.Seen, l.status(), l.VerifiedAt, "")
+		})
+	p.then = func(ctx context.Context, _ *Pass) error {
+		if r.urls == "" {
+			return nil
+		}
+		return r.store.Update(ctx, func(tx *store.Tx) error { return tx.SetMeta(urlsKey, r.urls, r.now) })
+	}
+	return p, nil
+}
+
+// heedHeads plans to do something to some of the heads that were examined.
+func (r *run) heedHeads(some func(*look) bool, do func(*store.Tx, *look) (bool, error)) plan {
+	byID := map[string]*look{}
+	var rows []store.Candidate
+	for i := range r.heads {
+		l := &r.heads[i]
+		if !r.has(l.ID) && some(l) {
+			byID[l.ID] = l
+			rows = append(rows, store.Candidate{ID: l.ID, File: l.File, Tier: memd.Long, Namespace: l.Namespace, Key: l.Key})
+		}
+	}
+	return plan{steps: []step{{rows: rows, do: func(tx *store.Tx, c store.Candidate) (bool, error) { return do(tx, byID[c.ID]) }}}}
+}
+
+// Of URLs, which keep whoever asks waiting: how many one run looks at, and how
+// many at a time.
+const (
+	urlsPerRun = 200
+	urlsAtOnce = 8
+)
+
+// urlsKey is where a run that looked at as many URLs as it may notes the last.
+const urlsKey = "groom_urls_after"
+
+// examine looks, once a run, at the sources of all live heads that were ever
+// verified, outside any reading or write. Of URLs it looks at some, where the
+// last run stopped; a dry run at none.
+func (r *run) examine(ctx context.Context) error {
+	if r.heads != nil {
+		return nil
+	}
+	heads := []look{}
+	var after string
+	err := r.store.View(ctx, func(v *store.View) (err error) {
+		if after, err = v.Meta(urlsKey); err != nil {
+			return err
+		}
+		return v.EachHead(func(m memd.Memory, h store.Head) error {
+			if m.VerifiedAt.IsZero() || !m.ExpiresAt.IsZero() && !m.ExpiresAt.After(r.now.Time) {
+				return nil
+			}
+			heads = append(heads, look{Seen: store.Seen{ID: m.ID, File: h.File, Namespace: m.Namespace, Key: m.MemoryKey,
+				Source: m.Source, Status: m.SourceStatus, VerifiedAt: m.VerifiedAt, SourceHash: h.SourceHash},
+				kind: m.Kind, stale: m.Stale, reason: m.StaleReason})
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var urls []*look
+	for i := range heads {
+		l := &heads[i]
+		if strings.Contains(l.Source, "://") {
+			urls = append(urls, l)
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.found = r.sources.File(l.Namespace, l.Source)
+	}
+	if !r.opts.DryRun {
+		r.fetch(ctx, urls, after)
+	}
+	r.heads = heads
+	return ctx.Err()
+}
+
+// fetch looks at URLs, beginning after the head that the last run ended with.
+func (r *run) fetch(ctx context.Context, urls []*look, after string) {
+	if len(urls) > urlsPerRun {
+		first := slices.IndexFunc(urls, func(l *look) bool { return l.place() > after })
+		urls = slices.Concat(urls[max(first, 0):], urls[:max(first, 0)])[:urlsPerRun]
+		r.urls = urls[urlsPerRun-1].place()
+	}
+	todo := make(chan *look)
+	var all sync.WaitGroup
+	for range min(urlsAtOnce, len(urls)) {
+		all.Go(func() {
+			for l := range todo {
+				l.found = r.sources.Look(ctx, l.Namespace, l.Source)
+			}
+		})
+	}
+	for _, l := range urls {
+		todo <- l
+	}
+	close(todo)
+	all.Wait()
+}
+
+// place is where a head comes among all, by namespace and key.
+func (l *look) place() string { return l.Namespace + " " + l.Key }
