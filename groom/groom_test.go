@@ -176,11 +176,11 @@ func furnish(h *house) {
 	}
 	h.aged(memd.Short, 31*day, nil)
 	h.aged(memd.Short, 8*day, nil)
-	h.vector(h.aged(memd.Archive, 366*day, nil))
+	with := []memd.Memory{h.aged(memd.Archive, 366*day, nil)}
 	for n := range 22 {
-		m := h.rememberLong(memd.RememberLongTerm{MemoryKey: "versions", Summary: fmt.Sprint(h.made, " says ", n), Source: "AGENTS.md"})
-		h.vector(m)
+		with = append(with, h.rememberLong(memd.RememberLongTerm{MemoryKey: "versions", Summary: fmt.Sprint(h.made, " says ", n), Source: "AGENTS.md"}))
 	}
+	h.vector(with...)
 	old := memd.At(h.clock.Now().Add(-91 * day))
 	h.rememberLong(memd.RememberLongTerm{MemoryKey: "old", Summary: "as it was", Source: "AGENTS.md", VerifiedAt: old})
 	h.rememberLong(memd.RememberLongTerm{MemoryKey: "twin", Summary: "as it was", Source: "AGENTS.md"})

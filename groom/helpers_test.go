@@ -203,7 +203,9 @@ func (h *house) aged(t memd.Tier, age time.Duration, edit func(*memd.Memory)) me
 // vector gives rows a vector, as an embedder of before would have.
 func (h *house) vector(rows ...memd.Memory) {
 	h.t.Helper()
+	sql := ""
 	for _, m := range rows {
-		h.shell(`INSERT INTO embedding (memory_id, model, dim, vec, bits) VALUES ('` + m.ID + `', 'm', 8, x'0102030405060708', x'ff')`)
+		sql += `INSERT INTO embedding (memory_id, model, dim, vec, bits) VALUES ('` + m.ID + `', 'm', 8, x'0102030405060708', x'ff');`
 	}
+	h.shell(sql)
 }
