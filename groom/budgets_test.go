@@ -244,19 +244,18 @@ func TestSecondGroomOverHistory(t *testing.T) {
 }
 
 // allTables are the tables of every database.
-func (h *house) allTables() string {
+func (h *house) allTables() string { return h.everywhere(tables) }
+
+// everywhere runs SQL in a shell on every database, the active one first.
+func (h *house) everywhere(sql string) string {
 	h.t.Helper()
 	files, err := filepath.Glob(filepath.Join(h.dir, store.HistoryDir, "*.db"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	all := h.tables()
+	all := h.shell(sql)
 	for _, path := range files {
-		out, err := exec.Command("sqlite3", "-bail", "-quote", path, tables).CombinedOutput()
-		if err != nil {
-			h.t.Fatalf("sqlite3: %v: %s", err, out)
-		}
-		all += string(out)
+		all += h.shellOn(filepath.Join(store.HistoryDir, filepath.Base(path)), sql)
 	}
 	return all
 }
