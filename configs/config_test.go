@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -37,36 +36,6 @@ func TestSampleStatesTheDefaults(t *testing.T) {
 		}
 		if line == 0 || !strings.HasPrefix(strings.TrimSpace(lines[line-2]), "#") {
 			t.Errorf("memd.yaml has no comment above %s", f.key)
-		}
-	}
-}
-
-// What is accepted and does nothing in this release says so, in the block it
-// stands in, and so do the operations notes.
-func TestSampleIsHonest(t *testing.T) {
-	notes, err := os.ReadFile("../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{
-		"short_retention", "short_archive_importance", "short_archive_after",
-		"long_versions", "archive_retention",
-	} {
-		var comment []string // what stands above the key, and above the keys that share its block
-		for line := range strings.SplitSeq(Sample(), "\n") {
-			line = strings.TrimSpace(line)
-			if strings.HasPrefix(line, key+":") {
-				break
-			}
-			if comment = append(comment, line); line == "" {
-				comment = nil
-			}
-		}
-		if text := strings.Join(comment, " "); !strings.Contains(text, "Not acted on yet:") {
-			t.Errorf("memd.yaml does not say that %s does nothing: %s", key, text)
-		}
-		if !strings.Contains(string(notes), "`"+key+"`") && !strings.Contains(string(notes), "."+key+"`") {
-			t.Errorf("docs/operations.md does not name %s", key)
 		}
 	}
 }

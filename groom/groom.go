@@ -176,4 +176,3 @@ func (r *Runner) keep(ctx context.Context, report Report, opts Options) error {
 		return tx.SetMeta(fullKey, report.FinishedAt.String(), report.FinishedAt)
 	})
 }
-

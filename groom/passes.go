@@ -204,10 +204,10 @@ func pruneVersions(ctx context.Context, r *run) (p plan, err error) {
 	keep := max(1, r.store.Budgets().LongVersions)
 	var rows []store.Candidate
 	err = r.store.View(ctx, func(v *store.View) error {
-		rows, err = v.OldVersions(keep, r.now)
+		rows, err = v.OldVersions(keep, r.has, r.now)
 		return err
 	})
-	p.steps = []step{{rows: r.standing(rows), moves: true, do: func(tx *store.Tx, c store.Candidate) (bool, error) {
+	p.steps = []step{{rows: rows, moves: true, do: func(tx *store.Tx, c store.Candidate) (bool, error) {
 		if old, err := tx.IsOldVersion(c, keep); !old || err != nil {
 			return false, err
 		}

@@ -27,20 +27,21 @@ func TestGroomKeepsItsWord(t *testing.T) {
 		defer flag.Set("rapid.checks", asked.DefValue)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		t.Run("", func(t *testing.T) { // whose end checks and closes the store
-			p := &property{rt: rt, house: houseUnder(t, func(b *configs.Budgets) {
-				b.LongVersions = rapid.IntRange(1, 4).Draw(rt, "long_versions")
-				b.ShortRows = rapid.SampledFrom([]int{30, 5000}).Draw(rt, "short_rows")
-				b.ArchiveRows = rapid.SampledFrom([]int{20, 50000}).Draw(rt, "archive_rows")
-				b.PerNamespace = rapid.SampledFrom([]float64{0, 0.5}).Draw(rt, "per_namespace")
-			})}
-			for range rapid.IntRange(5, 40).Draw(rt, "steps") {
-				p.step()
-			}
-			p.check()
-		})
-		if t.Failed() {
-			rt.Fatal("see above")
+		p := &property{rt: rt, house: houseUnder(t, func(b *configs.Budgets) {
+			b.LongVersions = rapid.IntRange(1, 4).Draw(rt, "long_versions")
+			b.ShortRows = rapid.SampledFrom([]int{30, 5000}).Draw(rt, "short_rows")
+			b.ArchiveRows = rapid.SampledFrom([]int{20, 50000}).Draw(rt, "archive_rows")
+			b.PerNamespace = rapid.SampledFrom([]float64{0, 0.5}).Draw(rt, "per_namespace")
+		})}
+		defer p.store.Close()
+		for range rapid.IntRange(5, 40).Draw(rt, "steps") {
+			p.step()
+		}
+		p.check()
+		findings, err := p.store.Check(context.Background(), false)
+		p.must(err)
+		for _, f := range findings {
+			rt.Errorf("the store is damaged: %s: %s", f.Check, f.Detail)
 		}
 	})
 }
@@ -147,7 +148,7 @@ func (p *property) all() (rows map[string]memd.Memory, heads map[string]string) 
 
 // check grooms the store and holds it against what may become of it.
 func (p *property) check() {
-	t, ctx := p.t, context.Background()
+	t, ctx := p.rt, context.Background()
 	p.must(p.store.FlushAccess(ctx))
 	before, heads := p.all()
 	unread := map[string]int{}
@@ -232,10 +233,10 @@ func (p *property) again(first groom.Report) {
 	capped := slices.ContainsFunc(first.Passes, func(p groom.Pass) bool { return p.Capped })
 	for _, pass := range p.groom(groom.Options{}).Passes {
 		if !capped && (pass.Changed != 0 || pass.Planned != 0 && pass.Name != "report_duplicates") {
-			p.t.Errorf("the second run: %+v", pass)
+			p.rt.Errorf("the second run: %+v", pass)
 		}
 	}
 	if !capped && p.allTables() != tables {
-		p.t.Error("the second run changed a row, an index entry or a vector")
+		p.rt.Error("the second run changed a row, an index entry or a vector")
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // OldVersions returns the versions in the long tier that have at least keep newer
-// ones of their key there, and are no heads: what pruning may delete, of each key the oldest first.
-func (v *View) OldVersions(keep int, now memd.Time) ([]Candidate, error) {
+// ones of their key there, but for those that have left, and are no heads: what pruning may delete, of each key the oldest first.
+func (v *View) OldVersions(keep int, left func(id string) bool, now memd.Time) ([]Candidate, error) {
 	rows := map[headKey]int{}
 	err := v.each(func(i int, c *conn) error {
 		return c.each(v.ctx, `SELECT namespace, memory_key, count(*) FROM long GROUP BY namespace, memory_key`, nil, func(found *sql.Rows) error {
@@ -35,6 +35,7 @@ func (v *View) OldVersions(keep int, now memd.Time) ([]Candidate, error) {
 		if err != nil {
 			return nil, err
 		}
+		versions = slices.DeleteFunc(versions, func(c Candidate) bool { return left(c.ID) })
 		h, _, err := v.Head(key.namespace, key.key)
 		if err != nil {
 			return nil, err
