@@ -162,3 +162,23 @@ func TestVacuumRewritesWhatIsMostlyEmpty(t *testing.T) {
 		}
 	}
 }
+
+// What a reader in the middle of its work keeps in the write-ahead log leaves it
+// with the next light groom, though nothing was written since.
+func TestHeldLogIsEmptiedLater(t *testing.T) {
+	h := newHouse(t)
+	m := h.remember(memd.Remember{Summary: "the word quokkazanzibar is secret"})
+	h.groom(light)
+	leave := h.leaveOpen(store.ActiveName, `BEGIN; SELECT count(*) FROM short;`)
+	h.must(h.tiers.Forget(context.Background(), root, m.ID))
+	h.groom(light)
+	words := []string{"quokkazanzibar"}
+	if len(h.files(words)) == 0 {
+		t.Fatal("the word is gone already: the test shows nothing")
+	}
+	leave()
+	h.groom(light)
+	for word, file := range h.files(words) {
+		t.Errorf("%s is still in %s", word, file)
+	}
+}
