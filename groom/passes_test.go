@@ -286,14 +286,16 @@ func TestChangedSinceThePlan(t *testing.T) {
 				}
 			},
 			"prune_versions": func(h *house) (due, changed memd.Memory, edit func()) {
-				for n := range 21 {
-					due = h.rememberLong(memd.RememberLongTerm{MemoryKey: "a", Summary: fmt.Sprint("a", n), Source: "AGENTS.md"})
-					changed = h.rememberLong(memd.RememberLongTerm{MemoryKey: "b", Summary: fmt.Sprint("b", n), Source: "AGENTS.md"})
+				oldest := map[string]memd.Memory{}
+				for _, key := range []string{"a", "b"} {
+					for n := range 21 {
+						m := h.rememberLong(memd.RememberLongTerm{MemoryKey: key, Summary: fmt.Sprint(key, n), Source: "AGENTS.md"})
+						if n == 0 {
+							oldest[key] = m
+						}
+					}
 				}
-				_, versions, err := h.versions("a", "b")
-				h.must(err)
-				due, changed = versions[0], versions[1]
-				return due, changed, func() { h.must(h.tiers.Forget(ctx, root, h.head("b").ID)) }
+				return oldest["a"], oldest["b"], func() { h.must(h.tiers.Forget(ctx, root, h.head("b").ID)) }
 			},
 			"mark_stale": func(h *house) (due, changed memd.Memory, edit func()) {
 				old := memd.At(h.clock.Now().Add(-100 * day))
@@ -332,22 +334,6 @@ func (h *house) head(key string) memd.Memory {
 	m, err := h.tiers.Head(context.Background(), root, "", key)
 	h.must(err)
 	return m
-}
-
-// versions are the oldest versions of two keys.
-func (h *house) versions(a, b string) (n int, oldest []memd.Memory, err error) {
-	err = h.store.View(context.Background(), func(v *store.View) error {
-		for _, key := range []string{a, b} {
-			all, err := v.Versions(memd.DefaultNamespace, key)
-			if err != nil {
-				return err
-			}
-			n = len(all)
-			oldest = append(oldest, all[n-1])
-		}
-		return nil
-	})
-	return n, oldest, err
 }
 
 // What is kept for a while only goes after it: hits of pitfalls after a year, or
