@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"database/sql"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,23 +26,28 @@ func (v *View) OldVersions(keep int, left func(id string) bool, now memd.Time) (
 	if err != nil {
 		return nil, fail("count versions", err)
 	}
+	maps.DeleteFunc(rows, func(_ headKey, n int) bool { return n <= keep })
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	found, err := v.Matching(Any(memd.Long, now))
+	if err != nil {
+		return nil, err
+	}
+	versions := map[headKey][]Candidate{}
+	for _, c := range found {
+		if key := (headKey{c.Namespace, c.Key}); rows[key] > 0 && !left(c.ID) {
+			versions[key] = append(versions[key], c)
+		}
+	}
 	var all []Candidate
-	for key, n := range rows {
-		if n <= keep {
-			continue
-		}
-		versions, err := v.candidates(memd.Long, `SELECT `+candidateColumns+` FROM {t} WHERE {t}.namespace = ?2 AND {t}.memory_key = ?3`,
-			now.String(), key.namespace, key.key)
-		if err != nil {
-			return nil, err
-		}
-		versions = slices.DeleteFunc(versions, func(c Candidate) bool { return left(c.ID) })
+	for key, of := range versions {
 		h, _, err := v.Head(key.namespace, key.key)
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(versions, func(a, b Candidate) int { return b.Version - a.Version })
-		for _, old := range versions[min(keep, len(versions)):] {
+		slices.SortFunc(of, func(a, b Candidate) int { return b.Version - a.Version })
+		for _, old := range of[min(keep, len(of)):] {
 			if old.ID != h.ID {
 				all = append(all, old)
 			}
