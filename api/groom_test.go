@@ -69,6 +69,9 @@ func TestGroomUnderWay(t *testing.T) {
 	if p := d.running(); p != nil {
 		t.Errorf("at rest: %+v", p)
 	}
+	expires := memd.At(d.clock.Now().Add(time.Hour))
+	d.post("/v1/remember", `{"summary":"for an hour","expires_at":"`+expires.String()+`"}`).want(201)
+	d.clock.Advance(2 * time.Hour)
 	release := d.hold()
 	first := make(chan reply)
 	go func() { first <- d.post("/v1/groom", `{"light":true}`) }()

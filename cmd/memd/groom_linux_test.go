@@ -76,7 +76,7 @@ func TestGroomProgress(t *testing.T) {
 		json := args[len(args)-1] == "--json"
 		eventually(t, "the groom is under way", func() bool { return b.grooms().Running != nil })
 		if !json {
-			eventually(t, "the terminal shows it", func() bool { return strings.Contains(s.text(), "groom: expire_transient") })
+			eventually(t, "the terminal shows it", func() bool { return strings.Contains(s.text(), "groom: vacuum") })
 		}
 		release()
 		_ = cmd.Wait() // 1 where the shell had the database for too long
