@@ -1,3 +1,5 @@
+//go:build unix
+
 package groom_test
 
 import (
