@@ -29,8 +29,7 @@ func factsMatch(e *evidence) outcome {
 			continue
 		}
 		claims := append(p.paths(h.Summary), p.branches(h.Summary)...)
-		if len(claims) == 0 {
-			unchecked++
+		if len(claims) == 0 { // it names none
 			continue
 		}
 		looked++
@@ -42,7 +41,7 @@ func factsMatch(e *evidence) outcome {
 		}
 	}
 	return e.judge(looked, bad, fmt.Sprintf(
-		"files and folders that a fact's summary names stand in the root of its namespace, and a default branch that it names is git's; %d facts name some, %d could not be checked", looked, unchecked),
+		"files and folders that a fact's summary names stand in the root of its namespace, and a default branch that it names is git's; %d facts name some; %d stand in a namespace without a root that can be read", looked, unchecked),
 		"memd remember-long-term SUMMARY --key KEY --source SOURCE as it is now, or memd forget ID")
 }
 

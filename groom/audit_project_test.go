@@ -52,7 +52,7 @@ func TestOutdatedVersions(t *testing.T) {
 		"Mount handlers the chi v4 way", "chi/v4 routers", "github.com/go-chi/chi/v4", "chi v5.4 has it", "Go 1.22 is enough", "golang 1.25",
 		"golang.org/x/text v0.3", "uuid@v1.5.0", "use react 17", "react@17.0.2", "React 17 hooks", "react version 16", "next 13", "lodash 4.16", "@types/node 18",
 		"node 18 runs it", "Django 3.2", "django==4.1", "django 5", "numpy 1.25", "pytest 7", "python 3.9", "rich 12", "sphinx 7.1", "serde 0.9", "rand 0.7", "tokio 0.2",
-		"httpx 0.25", "rust 1.60", "首选 react 17", "使用 chi v4 路由", "react 版本 17",
+		"Next.js 12 pages", "httpx 0.25", "rust 1.60", "首选 react 17", "使用 chi v4 路由", "react 版本 17",
 	} {
 		if !outdated(text, p.inForce()) {
 			t.Errorf("not found outdated: %q", text)
@@ -61,7 +61,7 @@ func TestOutdatedVersions(t *testing.T) {
 	for _, text := range []string{
 		"chi v5", "chi v5.5", "chi/v5", "chi v5.5.0.", "go 1.26", "Go 1.26.0", "go 3 steps back", "the go 1 promise", "react 18", "react 18.3", "react@18.2.0", "React 18.x",
 		"next 14", "next 14.1", "lodash 4.17.30", "node 22", "Django 4.2", "Django 4.2.9", "django 4.3", "numpy 1.26", "python 3.12", "rich 13.9", "serde 1.0.203", "rand 0.8.5",
-		"httpx 0.28", "tokio 1.40", "vue 1", "vite 2", "attrs 19", "local 3", "mine 7", "Go 1.21 or later", "go 1.20+", "python 3.9 以上", "moved from react 17", "do not use react 17", "don't pin react 17", "不要使用react 17",
+		"Go 1.21 added slices", "React 17 introduced it", "react 17 移除 了它", "httpx 0.28", "tokio 1.40", "vue 1", "vite 2", "attrs 19", "local 3", "mine 7", "Go 1.21 or later", "go 1.20+", "python 3.9 以上", "moved from react 17", "do not use react 17", "don't pin react 17", "不要使用react 17",
 		"next 3 days", "rich 10 times", "requests 2", "preact 10", "build 41", "p95 was 120 ms", "", "chi", "5", "no django 3", "react >= 16",
 	} {
 		if outdated(text, p.inForce()) {

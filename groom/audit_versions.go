@@ -264,6 +264,7 @@ var mention = regexp.MustCompile(`(?i)(@?[a-z0-9][a-z0-9_.-]*(?:/[a-z0-9_.-]+)*?
 var (
 	formerly = regexp.MustCompile(`(?i)(?:\b(?:from|since|before|until|till|dropped|removed|than|instead of|not|no|never|unlike|was|were|replaces?|replaced|without|avoid)\s+|(?:\b(?:not|never|no longer)|n't)\s+[a-z]+\s+|[<>≥≤]=?\s*|从|不再使用|不再用|不要使用|不要用|不用|禁止使用|避免使用|早于|高于|低于)$`)
 	orNewer  = regexp.MustCompile(`(?i)^(?:\.x)?\s*(?:\+|or (?:later|newer|above|higher)|and (?:later|newer|above|up)|以上|及以上|或更高)`)
+	telling  = regexp.MustCompile(`(?i)^\s*(?:added|adds|introduced|introduces|brought|brings|deprecated|deprecates|dropped|drops|removed|removes|came with|引入|新增|移除|废弃)`)
 	amount   = regexp.MustCompile(`(?i)^\s*(?:%|ms|s|sec|seconds?|minutes?|min|hours?|h|days?|weeks?|months?|years?|times?|items?|rows?|files?|lines?|steps?|tests?|attempts?|workers?|replicas?|bytes?|k?i?b|m?i?b|g?i?b|次|天|个|条|秒|分|小时)(?:[^a-z]|$)`)
 )
 
@@ -284,6 +285,9 @@ func outdated(text string, inForce map[string]requirement) bool {
 		name, between, version := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
 		before, after := text[max(0, at[0]-nearby):at[0]], text[at[1]:]
 		r, known := inForce[strings.ToLower(name)]
+		if !known { // Next.js is next
+			r, known = inForce[strings.TrimSuffix(strings.ToLower(name), ".js")]
+		}
 		if !known {
 			from = at[3] // the next word may be the name
 			continue
@@ -291,7 +295,7 @@ func outdated(text string, inForce map[string]requirement) bool {
 		from = at[1]
 		plain := strings.TrimSpace(between) == "" && !strings.Contains(version, ".")
 		switch named := parts(version); {
-		case formerly.MatchString(before), orNewer.MatchString(after):
+		case formerly.MatchString(before), orNewer.MatchString(after), telling.MatchString(after):
 		case plain && (amount.MatchString(after) || strings.EqualFold(name, "go")): // go 3 times
 		case named != nil && !r.allows(named):
 			return true
