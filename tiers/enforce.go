@@ -32,7 +32,7 @@ type Move struct {
 
 // Excess is what is beyond a row budget, or beyond a namespace's share of one.
 func (s *Service) Excess(v *store.View, now memd.Time, moved Moved) (e Excess, err error) {
-	if e.Notes, err = s.excessNotes(v, moved); err != nil {
+	if e.Notes, err = s.excessNotes(v, now, moved); err != nil {
 		return e, err
 	}
 	may, err := s.mayExceed(v, moved)
@@ -137,14 +137,14 @@ func (s *Service) beyond(rows []store.Candidate, limit int) (chosen []store.Cand
 
 // excessNotes are the transient rows beyond their budget: the oldest of whichever
 // session holds most.
-func (s *Service) excessNotes(v *store.View, moved Moved) (chosen []store.Candidate, err error) {
+func (s *Service) excessNotes(v *store.View, now memd.Time, moved Moved) (chosen []store.Candidate, err error) {
 	if n, err := v.Rows(memd.Transient); err != nil || n <= s.budgets.TransientRows {
 		return nil, err
 	}
 	sessions := map[string][]store.Candidate{}
 	over := -s.budgets.TransientRows
 	place := map[string]int{} // how early it came
-	err = v.EachNote(s.store.Now(), func(c store.Candidate, session string) {
+	err = v.EachNote(now, func(c store.Candidate, session string) {
 		if !moved.left(c) {
 			place[c.ID] = over
 			sessions[session] = append(sessions[session], c)
