@@ -213,9 +213,19 @@ func (tx *Tx) At(file string, ids ...string) error {
 	if p == nil || p.broken() != nil {
 		return nil
 	}
+	c, err := p.own(tx.ctx)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
-		if _, err := tx.found(p, id); err != nil {
-			return err
+		var has bool
+		err := c.row(tx.ctx, `SELECT EXISTS (SELECT 1 FROM short WHERE id = ?1) OR EXISTS (SELECT 1 FROM long WHERE id = ?1)
+ OR EXISTS (SELECT 1 FROM archive WHERE id = ?1)`, []any{id}, &has)
+		if err == nil && has {
+			_, err = tx.found(p, id)
+		}
+		if err != nil {
+			return fail("look for a row", p.failed(err))
 		}
 	}
 	return nil

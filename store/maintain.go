@@ -29,7 +29,7 @@ func (v *View) standing(i int, all, ids []string) ([]string, error) {
 }
 
 // Fold adds a memory's buffered accesses to its access_count. It reports
-// whether the memory still exists. See At.
+// whether the memory stands where it was planned to; if not, they wait. See At.
 func (tx *Tx) Fold(id string) (bool, error) {
 	var count int
 	var last string
@@ -51,8 +51,11 @@ func (tx *Tx) Fold(id string) (bool, error) {
 		}
 		found = found || n > 0
 	}
+	if !found {
+		return false, nil
+	}
 	_, err = tx.conn.exec(tx.ctx, `UPDATE access_log SET folded = 1 WHERE memory_id = ? AND folded = 0`, id)
-	return found, fail("fold accesses", err)
+	return true, fail("fold accesses", err)
 }
 
 // Edited returns the ids of at most limit rows whose text was changed by hand

@@ -31,6 +31,7 @@ func groomAccess(t *testing.T, s *store.Set, day string) {
 		}
 		return nil
 	})
+	must(t, s.DropOrphans(ctx))
 	must(t, s.DropRelics(ctx, store.FoldedBefore(day)))
 }
 
