@@ -130,6 +130,24 @@ func TestReportsWithoutIDs(t *testing.T) {
 	}
 }
 
+// Reports that were spoilt by hand keep no run from ending whole.
+func TestSpoiltReports(t *testing.T) {
+	for _, spoilt := range []string{`[{"passes": 3`, `{}`, `null`} {
+		h := newHouse(t)
+		h.groom(groom.Options{})
+		last := h.meta("last_groom_at")
+		h.shell(`UPDATE meta SET value = '` + spoilt + `' WHERE key = 'groom_reports'`)
+		h.clock.Advance(day)
+		h.groom(groom.Options{})
+		if h.meta("last_groom_at") == last {
+			t.Errorf("after %s the last groom stays at %s", spoilt, last)
+		}
+		if reports, err := h.runner.Reports(context.Background()); err != nil || len(reports) != 1 {
+			t.Errorf("after %s there are the reports %+v, %v", spoilt, reports, err)
+		}
+	}
+}
+
 // A historical database of whose pages a quarter is free is rewritten, one that a
 // person made without auto_vacuum as well; the pass tells what that gave back.
 func TestVacuumRewritesWhatIsMostlyEmpty(t *testing.T) {

@@ -69,7 +69,8 @@ func shortened(r Report, bytes int) Report {
 	return r
 }
 
-// Reports returns the last runs, newest first.
+// Reports returns the last runs, newest first. What was spoilt by hand is as good
+// as none: it must not keep the next run from ending whole.
 func (r *Runner) Reports(ctx context.Context) ([]Report, error) {
 	reports := []Report{}
 	err := r.store.View(ctx, func(v *store.View) error {
@@ -77,7 +78,10 @@ func (r *Runner) Reports(ctx context.Context) ([]Report, error) {
 		if err != nil || encoded == "" {
 			return err
 		}
-		return json.Unmarshal([]byte(encoded), &reports)
+		if json.Unmarshal([]byte(encoded), &reports) != nil || reports == nil {
+			reports = []Report{}
+		}
+		return nil
 	})
 	for _, report := range reports {
 		for i := range report.Passes {
