@@ -285,3 +285,20 @@ func TestEditedWordsAreGone(t *testing.T) {
 		t.Errorf("%s is still in %s", word, file)
 	}
 }
+
+// What is owed above a namespace's share does not spare the rows of others.
+func TestShareOfOwedRows(t *testing.T) {
+	h := newHouse(t)
+	h.fill(memd.Archive, 0, 60)
+	for n := range 80 {
+		h.aged(memd.Archive, time.Hour, func(m *memd.Memory) {
+			m.Namespace, m.MemoryKey, m.Version = "a", fmt.Sprint("key", n), 1
+			m.Source, m.VerifiedAt = "AGENTS.md", m.CreatedAt
+		})
+	}
+	h = h.reopened(func(b *configs.Budgets) { b.ArchiveRows, b.PerNamespace = 100, 0.7 })
+	h.groom(groom.Options{})
+	if n := h.count(memd.Archive); n != 100 {
+		t.Errorf("%d archived rows, want 100", n)
+	}
+}

@@ -111,16 +111,12 @@ func (s *Service) beyond(rows []store.Candidate, limit int) (chosen []store.Cand
 	for _, c := range rows {
 		in[c.Namespace]++
 	}
-	for _, n := range in {
-		if share > 0 && n > share {
-			all -= n - share
-		}
-	}
 	taken := map[string]bool{}
 	for _, c := range rows {
 		if share > 0 && in[c.Namespace] > share && c.Key == "" {
 			in[c.Namespace]--
 			taken[c.ID] = true
+			all--
 		}
 	}
 	for _, c := range rows {
