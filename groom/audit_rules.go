@@ -97,7 +97,11 @@ func distinct(e *evidence) outcome {
 	}
 	var bad []string
 	equal, similar := 0, 0
-	for _, d := range f.find() {
+	pairs, err := f.find(e.ctx)
+	if err != nil { // at the end of the request, of which Audit tells
+		return outcome{}
+	}
+	for _, d := range pairs {
 		bad = append(bad, d.ids[:]...)
 		if d.reason == equalContent {
 			equal++

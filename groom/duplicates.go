@@ -2,6 +2,7 @@ package groom
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -40,16 +41,16 @@ const (
 // findDuplicates finds the heads that say the same as another of their
 // namespace. Of several that do, each is paired with one, not with all, so that
 // there are fewer pairs than rows.
-func findDuplicates(v *store.View) ([]duplicate, error) {
+func findDuplicates(ctx context.Context, s *store.Set) ([]duplicate, error) {
 	f := newDuplicateFinder()
-	err := v.EachHead(func(m memd.Memory, _ store.Head) error {
+	err := s.EachHead(ctx, func(m memd.Memory, _ store.Head) error {
 		f.add(&m)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return f.find(), nil
+	return f.find(ctx)
 }
 
 // duplicateFinder finds duplicates among rows that were added.
@@ -73,8 +74,9 @@ func (f *duplicateFinder) add(m *memd.Memory) {
 	f.rows = append(f.rows, candidate{m.Namespace, m.MemoryKey, m.ID, m.ContentHash, f.lexicon.read(m.Summary)})
 }
 
-// find returns the pairs, in the order of namespaces and keys.
-func (f *duplicateFinder) find() []duplicate {
+// find returns the pairs, in the order of namespaces and keys. It fails only at the
+// end of ctx.
+func (f *duplicateFinder) find(ctx context.Context) ([]duplicate, error) {
 	slices.SortFunc(f.rows, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.key, b.key), strings.Compare(a.id, b.id))
 	})
@@ -83,11 +85,13 @@ func (f *duplicateFinder) find() []duplicate {
 		f.groups[i] = i
 	}
 	f.equals()
-	f.similar()
+	if err := f.similar(ctx); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(f.found, func(a, b duplicate) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), slices.Compare(a.keys[:], b.keys[:]))
 	})
-	return f.found
+	return f.found, nil
 }
 
 // equals pairs rows of equal content with the first of them.
@@ -108,7 +112,7 @@ func (f *duplicateFinder) equals() {
 // share one of the rarer half of each (prefix filtering; Bayardo, Ma and Srikant,
 // "Scaling up all pairs similarity search", 2007). Equal numbers and identifiers
 // are a condition, so rows with others never meet.
-func (f *duplicateFinder) similar() {
+func (f *duplicateFinder) similar(ctx context.Context) error {
 	known := f.rank()
 	type place struct {
 		namespace, exact string
@@ -117,6 +121,9 @@ func (f *duplicateFinder) similar() {
 	met := map[place][]int{}
 	lately := make([]int, len(f.rows)) // by row: which row met it last, from 1
 	for i := range f.rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		row := &f.rows[i]
 		for _, w := range row.words[:rarer(len(row.words))] {
 			at := place{row.namespace, row.exact, w}
@@ -132,6 +139,7 @@ func (f *duplicateFinder) similar() {
 			met[at] = append(met[at], i)
 		}
 	}
+	return nil
 }
 
 // rarer is how many of n words, the rarest first, must be looked at to meet every

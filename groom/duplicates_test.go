@@ -8,7 +8,6 @@ import (
 
 	"memd"
 	"memd/internal/memtest"
-	"memd/store"
 	"memd/tiers"
 )
 
@@ -67,7 +66,19 @@ func duplicatesOf(statements ...string) []duplicate {
 	for i, s := range statements {
 		f.add(&memd.Memory{Namespace: "default", ID: fmt.Sprint(i), MemoryKey: fmt.Sprintf("k%04d", i), Summary: s, ContentHash: s})
 	}
-	return f.find()
+	found, _ := f.find(context.Background())
+	return found
+}
+
+// Whoever stops a groom does not wait for all pairs.
+func TestDuplicatesCutOff(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	f := newDuplicateFinder()
+	f.add(&memd.Memory{Summary: "one"})
+	if _, err := f.find(ctx); err == nil {
+		t.Error("the end of the context is not heeded")
+	}
 }
 
 // Rewordings are found, and statements that only share words are not.
@@ -137,11 +148,7 @@ func TestDuplicatesOfStore(t *testing.T) {
 	second := keep("team/a", "b", "Before every release, run make test-all")
 	keep("team/b", "a", "Before every release, run make test-all")
 	equal := keep("team/b", "b", "Before every release, run make test-all")
-	var found []duplicate
-	err := s.View(ctx, func(v *store.View) (err error) {
-		found, err = findDuplicates(v)
-		return err
-	})
+	found, err := findDuplicates(ctx, s)
 	if err != nil {
 		t.Fatal(err)
 	}

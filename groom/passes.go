@@ -259,23 +259,20 @@ func (r *run) countVectors(ctx context.Context, t memd.Tier) (n int, err error) 
 
 // reportDuplicates names rows that say the same, and changes none.
 func reportDuplicates(ctx context.Context, r *run) (p plan, err error) {
-	err = r.store.View(ctx, func(v *store.View) error {
-		pairs, err := findDuplicates(v)
-		named := map[string]bool{}
-		for _, d := range pairs {
-			if r.has(d.ids[0]) || r.has(d.ids[1]) {
-				continue
-			}
-			p.found++
-			for _, id := range d.ids {
-				if !named[id] {
-					named[id] = true
-					p.named = append(p.named, id)
-				}
+	pairs, err := findDuplicates(ctx, r.store)
+	named := map[string]bool{}
+	for _, d := range pairs {
+		if r.has(d.ids[0]) || r.has(d.ids[1]) {
+			continue
+		}
+		p.found++
+		for _, id := range d.ids {
+			if !named[id] {
+				named[id] = true
+				p.named = append(p.named, id)
 			}
 		}
-		return err
-	})
+	}
 	return p, err
 }
 

@@ -2,12 +2,16 @@ package groom_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"memd"
 	"memd/configs"
 	"memd/groom"
+	"memd/store"
+	"memd/tiers"
 )
 
 // Notes beyond their budget go although time passes between the plan and the run.
@@ -55,4 +59,89 @@ func TestRowsThatMoveMeanwhile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nobody waits while the wordings of large rows are compared: neither a write to
+// a historical database nor a reading behind it.
+func TestDuplicatesHoldNobodyUp(t *testing.T) {
+	h := newHouse(t)
+	h.largeRows(250)
+	other := h.aged(memd.Archive, time.Hour, nil)
+	h.roll()
+	longest, whole := h.heldUp(other, func() {
+		h.groom(groom.Options{DryRun: true})
+	})
+	if longest > whole/3 {
+		t.Errorf("a write and a reading waited %s of %s", longest, whole)
+	}
+	seen := map[string]bool{}
+	h.must(h.store.EachHead(context.Background(), func(m memd.Memory, _ store.Head) error {
+		seen[m.ID] = true
+		return nil
+	}))
+	if len(seen) != 250 {
+		t.Errorf("%d heads were looked at, want 250", len(seen))
+	}
+}
+
+// largeRows inserts n heads that are as large as they may be.
+func (h *house) largeRows(n int) {
+	h.t.Helper()
+	h.must(h.store.Update(context.Background(), func(tx *store.Tx) error {
+		for i := range n {
+			var text strings.Builder
+			for w := uint32(i); text.Len() < 11980; w = w*1664525 + 1013904223 {
+				fmt.Fprintf(&text, "word%c%c%c ", 'a'+w>>8%26, 'a'+w>>16%26, 'a'+w>>24%20)
+			}
+			now := h.store.Now()
+			m := memd.Memory{
+				ID: fmt.Sprintf("01900000-0000-7000-8000-%012d", i), Tier: memd.Long, Namespace: memd.DefaultNamespace,
+				Kind: memd.Rule, MemoryKey: fmt.Sprintf("rules/%04d", i), Version: 1, Summary: text.String(), Importance: 5,
+				Source: "AGENTS.md", SourceStatus: memd.SourceUnchecked, VerifiedAt: now, VerifiedBy: "x",
+				CreatedAt: now, UpdatedAt: now, WrittenAt: now, Tags: []string{}, Access: []string{},
+			}
+			m.ContentHash = tiers.ContentHash(&m)
+			err := tx.Insert(&m)
+			if err == nil {
+				err = tx.SetHead(m.Namespace, m.MemoryKey, store.Head{Version: 1, ID: m.ID})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// heldUp does something while it patches a row and reads it, again and again. It
+// returns how long that took at most, and how long the whole.
+func (h *house) heldUp(m memd.Memory, do func()) (longest, whole time.Duration) {
+	h.t.Helper()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 1; ; n++ {
+			began := time.Now()
+			_, err := h.tiers.Patch(context.Background(), root, m.ID, memd.Patch{Importance: memd.Some(1 + n%10)})
+			if err == nil {
+				err = h.store.View(context.Background(), func(*store.View) error { return nil })
+			}
+			longest = max(longest, time.Since(began))
+			if err != nil {
+				h.t.Error(err)
+				return
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	began := time.Now()
+	do()
+	whole = time.Since(began)
+	close(stop)
+	<-stopped
+	return longest, whole
 }

@@ -133,6 +133,49 @@ func (v *View) EachHead(fn func(m memd.Memory, h Head) error) error {
 	return nil
 }
 
+// EachHead is View.EachHead with some heads to a reading, and fn outside of it: what
+// fn does holds nobody up, and however long it takes. Each head comes as it stands
+// when it is its turn.
+func (s *Set) EachHead(ctx context.Context, fn func(m memd.Memory, h Head) error) error {
+	var after headKey
+	for {
+		var some []Head
+		var rows map[string]memd.Memory
+		err := s.View(ctx, func(v *View) (err error) {
+			if some, err = v.headsAfter(&after); err == nil {
+				rows, err = v.rowsOf(some)
+			}
+			return err
+		})
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		for _, h := range some {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if m, ok := rows[h.ID]; ok {
+				if err := fn(m, h); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// headsAfter reads the next heads with a row, and moves after to the last.
+func (v *View) headsAfter(after *headKey) (some []Head, err error) {
+	err = v.active().each(v.ctx, `SELECT namespace, memory_key, version, id, file, source_hash FROM head
+ WHERE id IS NOT NULL AND (namespace, memory_key) > (?, ?) ORDER BY namespace, memory_key LIMIT ?`,
+		[]any{after.namespace, after.key, headsAtOnce}, func(rows *sql.Rows) error {
+			var h Head
+			err := rows.Scan(&after.namespace, &after.key, &h.Version, &h.ID, nullText{&h.File}, nullText{&h.SourceHash})
+			some = append(some, h)
+			return err
+		})
+	return some, fail("read the heads", err)
+}
+
 // rowsOf reads the rows that heads name, by their ids.
 func (v *View) rowsOf(heads []Head) (map[string]memd.Memory, error) {
 	rows := map[string]memd.Memory{}
