@@ -30,6 +30,7 @@ type evidence struct {
 	passing int            // transient and archived rows
 	hits    map[string]int // of pitfalls since the last full groom
 	metas   map[string]string
+	records []record // what is kept beside the rows
 	leaks   []string // places beside the rows that hold a body
 	roots   map[string]*project
 
@@ -62,11 +63,12 @@ func (e *evidence) due() memd.Time {
 	return latest
 }
 
-// gather reads what the boxes need of the databases, in one reading.
+// gather reads what the boxes need of the databases: most of it in one reading, and
+// what takes long, which is to look into texts, outside of any.
 func (a *Auditor) gather(ctx context.Context, caller memd.Caller) *evidence {
 	e := &evidence{Auditor: a, ctx: ctx, caller: caller, now: a.opts.Store.Now(), rules: map[string]int{}, roots: map[string]*project{}}
 	e.failed = a.opts.Store.View(ctx, func(v *store.View) error {
-		for _, read := range []func(*store.View) error{e.readMeta, e.readHeads, e.readRows, e.readSecrets, e.readLeaks} {
+		for _, read := range []func(*store.View) error{e.readMeta, e.readHeads, e.readRows, e.readRecords} {
 			if err := read(v); err != nil {
 				return err
 			}
@@ -75,6 +77,10 @@ func (a *Auditor) gather(ctx context.Context, caller memd.Caller) *evidence {
 		e.unread, err = v.Unavailable()
 		return err
 	})
+	if e.failed == nil {
+		e.failed = e.readSecrets()
+	}
+	e.findLeaks()
 	return e
 }
 

@@ -21,20 +21,21 @@ const (
 	maxRecords = 16 << 20
 )
 
-// readLeaks looks for the summaries of heads in what memd keeps beside the rows.
-func (e *evidence) readLeaks(v *store.View) error {
-	type record struct{ place, text string }
-	var records []record
+// record is a text that memd keeps beside the rows.
+type record struct{ place, text string }
+
+func (e *evidence) readRecords(v *store.View) error {
 	size := 0
-	err := v.EachRecord(func(place, text string) error {
+	return v.EachRecord(func(place, text string) error {
 		if size += len(text); utf8.RuneCountInString(text) >= leakFrom && size <= maxRecords {
-			records = append(records, record{place, text})
+			e.records = append(e.records, record{place, text})
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+}
+
+// findLeaks looks for the summaries of heads in what memd keeps beside the rows.
+func (e *evidence) findLeaks() {
 	wanted := starts{}
 	for _, h := range e.heads {
 		if chars := []rune(strings.TrimSpace(h.Summary)); len(chars) >= leakFrom {
@@ -45,12 +46,12 @@ func (e *evidence) readLeaks(v *store.View) error {
 			}
 		}
 	}
-	for _, r := range records {
-		if wanted.in(r.text) {
+	for _, r := range e.records {
+		if e.ctx.Err() == nil && wanted.in(r.text) {
 			e.leaks = append(e.leaks, r.place)
 		}
 	}
-	return nil
+	e.records = nil
 }
 
 // starts are texts to look for, all at once, by their first bytes.
@@ -86,11 +87,13 @@ func logsClean(e *evidence) outcome {
 }
 
 // readSecrets scans the long rows.
-func (e *evidence) readSecrets(v *store.View) error {
-	return v.EachLong(func(m memd.Memory) error {
-		if !e.caller.Sees(m.Namespace) {
-			return nil
+func (e *evidence) readSecrets() error {
+	scanned := map[string]bool{}
+	return e.opts.Store.EachLong(e.ctx, func(m memd.Memory) error {
+		if !e.caller.Sees(m.Namespace) || scanned[m.ID] {
+			return e.ctx.Err()
 		}
+		scanned[m.ID] = true
 		found := e.opts.Scan(strings.Join(append([]string{m.Summary, m.RawContent, m.Why, m.HowToApply, m.Source}, m.Tags...), "\n"))
 		if len(found) > 0 {
 			e.secrets = append(e.secrets, m.ID)

@@ -10,6 +10,7 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/groom"
+	"memd/guard"
 	"memd/store"
 	"memd/tiers"
 )
@@ -81,6 +82,31 @@ func TestDuplicatesHoldNobodyUp(t *testing.T) {
 	}))
 	if len(seen) != 250 {
 		t.Errorf("%d heads were looked at, want 250", len(seen))
+	}
+}
+
+// Nor while an audit looks into texts.
+func TestAuditHoldsNobodyUp(t *testing.T) {
+	h := newHouse(t)
+	h.largeRows(250)
+	other := h.aged(memd.Archive, time.Hour, nil)
+	h.roll()
+	scanned := 0
+	auditor := groom.NewAuditor(groom.AuditorOptions{
+		Store: h.store,
+		Scan: func(text string) []guard.Finding {
+			scanned++
+			return guard.Scan(text)
+		},
+	})
+	longest, whole := h.heldUp(other, func() {
+		h.must(second(auditor.Audit(context.Background(), root, groom.AuditOptions{})))
+	})
+	if longest > whole/3 {
+		t.Errorf("a write and a reading waited %s of %s", longest, whole)
+	}
+	if scanned != 250 {
+		t.Errorf("%d rows were scanned, want 250", scanned)
 	}
 }
 

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"database/sql"
+	"math"
 	"strings"
 	"time"
 
@@ -60,22 +62,77 @@ func (v *View) StrayKeys() ([]Named, error) {
 	return stray, err
 }
 
+// longAtOnce is how many rows EachLong holds at a time.
+const longAtOnce = 50
+
 // EachLong calls fn with every row of the long tier, older versions included,
-// whole.
-func (v *View) EachLong(fn func(memd.Memory) error) error {
-	return v.each(func(i int, c *conn) error {
-		err := c.each(v.ctx, on(memd.Long, `SELECT `+fullColumns+` FROM {t} ORDER BY {t}.rid`), nil, func(rows *sql.Rows) error {
-			m, err := scanMemory(rows, memd.Long, true)
-			if err != nil {
-				return err
+// whole. A reading holds a few of them, and fn runs outside of it: what fn does
+// holds nobody up. A row that moves meanwhile may come twice, and not at all only
+// where its database leaves.
+func (s *Set) EachLong(ctx context.Context, fn func(memd.Memory) error) error {
+	done := map[string]bool{}
+	file, after := "", int64(math.MinInt64)
+	for {
+		var some []memd.Memory
+		var more, end bool
+		err := s.View(ctx, func(v *View) error {
+			// Rows move to the active database, or stay where they are when that
+			// becomes a historical one: so that comes last.
+			i := len(v.parts) - 1
+			for i >= 0 && (done[v.parts[i].file] || v.conn(i) == nil) {
+				i--
 			}
-			if ok, err := v.stands(i, m.ID); !ok || err != nil {
-				return err
+			if i < 0 {
+				return nil
 			}
-			return fn(m)
+			more = true
+			if v.parts[i].file != file {
+				file, after = v.parts[i].file, math.MinInt64
+			}
+			err := v.only(v.parts[i], func(i int, c *conn) (err error) {
+				some, end, err = v.longAfter(i, c, &after)
+				return err
+			})
+			end = end || v.missed[i] != nil
+			return err
 		})
-		return fail("read the long rows", err)
-	})
+		if err != nil || !more {
+			return err
+		}
+		for _, m := range some {
+			if err := fn(m); err != nil {
+				return err
+			}
+		}
+		if end {
+			done[file] = true
+		}
+	}
+}
+
+// longAfter reads the next long rows of a database, and moves after to the last; at
+// the end there is none.
+func (v *View) longAfter(i int, c *conn, after *int64) (some []memd.Memory, end bool, err error) {
+	var all []memd.Memory
+	err = c.each(v.ctx, on(memd.Long, `SELECT {t}.rid, `+fullColumns+` FROM {t} WHERE {t}.rid > ? ORDER BY {t}.rid LIMIT ?`),
+		[]any{*after, longAtOnce}, func(rows *sql.Rows) error {
+			m, err := scanMemory(rows, memd.Long, true, after)
+			all = append(all, m)
+			return err
+		})
+	if err != nil {
+		return nil, false, fail("read the long rows", err)
+	}
+	for _, m := range all {
+		ok, err := v.stands(i, m.ID)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			some = append(some, m)
+		}
+	}
+	return some, len(all) < longAtOnce, nil
 }
 
 // Overdue are the short rows that groom should have archived by a time.
