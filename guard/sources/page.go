@@ -57,10 +57,36 @@ func refuseLinkLocal(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return err
 	}
-	if ip := to.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip == netip.AddrFrom16([16]byte{0xfd, 0x00, 0x0e, 0xc2, 14: 0x02, 15: 0x54}) {
+	if ip := within(to.Addr().WithZone("").Unmap()); ip.IsLinkLocalUnicast() || slices.Contains(metadata[:], ip) {
 		return errors.New("a link-local address")
 	}
 	return nil
+}
+
+// metadata are the addresses of the kind that are not link-local: of AWS, Alibaba
+// and Oracle.
+var metadata = [...]netip.Addr{
+	netip.AddrFrom16([16]byte{0xfd, 0x00, 0x0e, 0xc2, 14: 0x02, 15: 0x54}),
+	netip.AddrFrom4([4]byte{100, 100, 100, 200}),
+	netip.AddrFrom4([4]byte{192, 0, 0, 192}),
+}
+
+// within is the IPv4 address that an IPv6 one leads to by translation (RFC 6052) or
+// a tunnel (RFC 3056, RFC 4291 section 2.5.5.1), the address itself elsewhere.
+func within(ip netip.Addr) netip.Addr {
+	b := ip.As16()
+	at := 0
+	switch {
+	case !ip.Is6():
+		return ip
+	case [12]byte(b[:12]) == [12]byte{0, 0x64, 0xff, 0x9b}, [12]byte(b[:12]) == [12]byte{} && b[12] != 0:
+		at = 12
+	case b[0] == 0x20 && b[1] == 0x02:
+		at = 2
+	default:
+		return ip
+	}
+	return netip.AddrFrom4([4]byte(b[at : at+4]))
 }
 
 // look fetches a page and looks for what the source cites of it.

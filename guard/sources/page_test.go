@@ -197,6 +197,9 @@ func TestRedirects(t *testing.T) {
 func TestLinkLocal(t *testing.T) {
 	for address, refused := range map[string]bool{
 		"169.254.169.254:80": true, "[::ffff:169.254.169.254]:80": true, "[fe80::1%lo]:80": true, "[fd00:ec2::254]:80": true, "no address": true,
+		"[fd00:ec2::254%lo]:80": true, "[64:ff9b::a9fe:a9fe]:80": true, "[2002:a9fe:a9fe::1]:80": true, "[::169.254.169.254]:80": true,
+		"100.100.100.200:80": true, "192.0.0.192:80": true, "[64:ff9b::6464:64c8]:80": true,
+		"[64:ff9b::a01:203]:80": false, "[2002:a01:203::1]:80": false, "100.100.100.201:80": false,
 		"127.0.0.1:80": false, "[::1]:80": false, "10.1.2.3:80": false, "192.168.0.1:443": false, "[fd00::1]:80": false, "93.184.216.34:443": false,
 	} {
 		if err := refuseLinkLocal("tcp", address, nil); (err != nil) != refused {
