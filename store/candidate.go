@@ -87,7 +87,7 @@ func (v *View) Matching(r Rule) ([]Candidate, error) {
 func (v *View) candidates(t memd.Tier, query string, args ...any) ([]Candidate, error) {
 	var all []Candidate
 	err := v.each(func(i int, c *conn) error {
-		if t == memd.Transient && i > 0 {
+		if t == memd.Transient && i > 0 || !v.ready(i) {
 			return nil
 		}
 		var here []Candidate
@@ -112,6 +112,20 @@ func (v *View) candidates(t memd.Tier, query string, args ...any) ([]Candidate, 
 		return nil
 	})
 	return all, err
+}
+
+// ready reports whether a database has the schema that grooms read. One that could
+// not be brought up to date yet, since another program held it, is read by the
+// next run: the last pass makes it ready. See Unavailable.
+func (v *View) ready(i int) bool {
+	p := v.parts[i]
+	if !p.unready.Load() {
+		return true
+	}
+	if v.missed[i] == nil {
+		v.missed[i] = memd.Errorf(memd.CodeStoreBusy, "%s could not be brought up to date yet", p.file)
+	}
+	return false
 }
 
 // EachNote calls fn with every transient row and its session, the oldest first.

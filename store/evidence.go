@@ -169,7 +169,7 @@ func (v *View) Lapsed(t memd.Tier, by memd.Time) ([]Named, error) {
 func (v *View) named(t memd.Tier, where string, args ...any) ([]Named, error) {
 	var all []Named
 	err := v.each(func(i int, c *conn) error {
-		if t == memd.Transient && i > 0 {
+		if t == memd.Transient && i > 0 || !v.ready(i) {
 			return nil
 		}
 		var here []memd.Memory

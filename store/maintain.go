@@ -361,7 +361,7 @@ func (w *writer) makeReady(ctx context.Context, p *part) error {
 		err = p.makeReady(ctx, w.conn, nil)
 	}
 	p.unready.Store(err != nil)
-	return err
+	return fail("bring "+p.file+" up to date", err)
 }
 
 // mergedPages is how much of a large keyword index is merged in one turn.

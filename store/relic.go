@@ -88,6 +88,9 @@ func (s *Set) DropImports(ctx context.Context, before memd.Time) error {
 	var files []string
 	err := s.View(ctx, func(v *View) error {
 		return v.each(func(i int, c *conn) error {
+			if !v.ready(i) {
+				return nil
+			}
 			has, err := old.has(ctx, c)
 			if has {
 				files = append(files, v.parts[i].file)
