@@ -25,10 +25,10 @@ func enforce(ctx context.Context, r *run) (p plan, err error) {
 	p.estimate = surplus.Rows + surplus.Vectors
 	shelve := func(tx *store.Tx, c store.Candidate) (bool, error) { return r.rules.ArchiveRow(tx, c, r.now) }
 	p.steps = []step{ // in an order that has neither tier grow beyond its budget
-		{rows: e.Notes, moves: true, do: r.ifUnchanged(r.prune)},
-		{rows: e.Archive, moves: true, do: r.ifUnchanged(r.prune)},
-		{rows: e.Doomed, moves: true, do: r.ifUnchanged(r.prune)},
-		{rows: e.Short, moves: true, to: memd.Archive, do: r.ifUnchanged(shelve)},
+		{rows: e.Notes, moves: true, do: r.ifOver(memd.Transient, 0, r.prune)},
+		{rows: e.Archive, moves: true, do: r.ifOver(memd.Archive, len(e.Short), r.prune)},
+		{rows: e.Doomed, moves: true, do: r.ifOver(memd.Short, 0, r.prune)},
+		{rows: e.Short, moves: true, to: memd.Archive, do: r.ifOver(memd.Short, 0, shelve)},
 	}
 	p.then = func(ctx context.Context, out *Pass) error {
 		room, err := r.store.Trim(ctx)
@@ -38,10 +38,13 @@ func enforce(ctx context.Context, r *run) (p plan, err error) {
 	return p, err
 }
 
-// ifUnchanged is the condition that a row is worth what it was when it was
-// chosen.
-func (r *run) ifUnchanged(then func(*store.Tx, store.Candidate) (bool, error)) func(*store.Tx, store.Candidate) (bool, error) {
+// ifOver is the condition that a tier is still beyond its budget, with so many
+// rows to come, and that a row is worth what it was when it was chosen.
+func (r *run) ifOver(t memd.Tier, coming int, then func(*store.Tx, store.Candidate) (bool, error)) func(*store.Tx, store.Candidate) (bool, error) {
 	return func(tx *store.Tx, c store.Candidate) (bool, error) {
+		if over, err := r.rules.StillOver(tx, t, coming); !over || err != nil {
+			return false, err
+		}
 		if same, err := tiers.Unchanged(tx, c, r.now); !same || err != nil {
 			return false, err
 		}

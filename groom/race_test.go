@@ -63,6 +63,29 @@ func TestRowsThatMoveMeanwhile(t *testing.T) {
 	}
 }
 
+// Rows that were chosen for a budget stay where others have made room since.
+func TestRoomMadeMeanwhile(t *testing.T) {
+	for tier, lower := range map[memd.Tier]func(*configs.Budgets){
+		memd.Archive: func(b *configs.Budgets) { b.ArchiveRows = 60 },
+		memd.Short:   func(b *configs.Budgets) { b.ShortRows = 60 },
+	} {
+		h := newHouse(t)
+		h.fill(tier, 0, 50)
+		h.roll()
+		h.fill(tier, 50, 100)
+		h = h.reopened(lower)
+		report, err := h.runner.Run(h.between("enforce_budgets", func() {
+			for n := range 30 {
+				h.must(h.tiers.Forget(context.Background(), root, fmt.Sprintf("01900000-0000-7000-8000-%012d", n*10%100+9-n/10)))
+			}
+		}), groom.Options{})
+		h.must(err)
+		if n := h.count(tier); n != 60 {
+			t.Errorf("%d rows are left in the %s tier, want 60: %+v", n, tier, h.pass(report, "enforce_budgets"))
+		}
+	}
+}
+
 // Nobody waits while the wordings of large rows are compared: neither a write to
 // a historical database nor a reading behind it.
 func TestDuplicatesHoldNobodyUp(t *testing.T) {

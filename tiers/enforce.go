@@ -170,6 +170,20 @@ func Unchanged(tx *store.Tx, c store.Candidate, now memd.Time) (bool, error) {
 	return ok && value == c.Value, err
 }
 
+// StillOver reports whether a tier is beyond its row budget, with so many rows to
+// come: since a plan others may have made room. Where namespaces have shares, of
+// which counting the rows takes long, what was planned stands.
+func (s *Service) StillOver(tx *store.Tx, t memd.Tier, coming int) (bool, error) {
+	limit := map[memd.Tier]int{
+		memd.Transient: s.budgets.TransientRows, memd.Short: s.budgets.ShortRows, memd.Archive: s.budgets.ArchiveRows,
+	}[t]
+	if t != memd.Transient && s.share(limit) > 0 {
+		return true, nil
+	}
+	rows, err := tx.Rows(t)
+	return rows+coming > limit, err
+}
+
 // ArchiveRow moves a row to the archive as it stands, without making room there.
 // One that is past its time there already is spared for a day.
 func (s *Service) ArchiveRow(tx *store.Tx, c store.Candidate, now memd.Time) (bool, error) {
