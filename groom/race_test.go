@@ -90,7 +90,7 @@ func TestRoomMadeMeanwhile(t *testing.T) {
 // a historical database nor a reading behind it.
 func TestDuplicatesHoldNobodyUp(t *testing.T) {
 	h := newHouse(t)
-	h.largeRows(250)
+	h.largeRows(120)
 	other := h.aged(memd.Archive, time.Hour, nil)
 	h.roll()
 	longest, whole := h.heldUp(other, func() {
@@ -104,15 +104,15 @@ func TestDuplicatesHoldNobodyUp(t *testing.T) {
 		seen[m.ID] = true
 		return nil
 	}))
-	if len(seen) != 250 {
-		t.Errorf("%d heads were looked at, want 250", len(seen))
+	if len(seen) != 120 {
+		t.Errorf("%d heads were looked at, want 120", len(seen))
 	}
 }
 
 // Nor while an audit looks into texts.
 func TestAuditHoldsNobodyUp(t *testing.T) {
 	h := newHouse(t)
-	h.largeRows(250)
+	h.largeRows(120)
 	other := h.aged(memd.Archive, time.Hour, nil)
 	h.roll()
 	scanned := 0
@@ -129,8 +129,8 @@ func TestAuditHoldsNobodyUp(t *testing.T) {
 	if longest > whole/3 {
 		t.Errorf("a write and a reading waited %s of %s", longest, whole)
 	}
-	if scanned != 250 {
-		t.Errorf("%d rows were scanned, want 250", scanned)
+	if scanned != 120 {
+		t.Errorf("%d rows were scanned, want 120", scanned)
 	}
 }
 
