@@ -14,38 +14,58 @@ import (
 // maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 4 << 20
 
-// inFolder looks at a file below a root. What is not there is missing; what memd
-// cannot or will not read is unchecked, be it the root itself: a disk that is not
-// mounted tells nothing of what is on it.
+// inFolder looks at a file or folder below a root. What is not there is missing;
+// what memd cannot or will not read is unchecked, be it the root itself: a disk that
+// is not mounted tells nothing of what is on it.
 func inFolder(root string, p Path) Found {
 	name, err := url.PathUnescape(p.File)
 	if err != nil || !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
-		return unchecked("no path inside the root")
+		return unchecked(Barred, "no path inside the root")
 	}
 	folder, err := os.OpenRoot(root)
 	if err != nil {
-		return unchecked("the root cannot be opened")
+		return unchecked(Away, "the root cannot be opened")
 	}
 	defer folder.Close()
 	data, err := read(folder, name)
-	if why, refused := errors.AsType[unreadable](err); refused {
-		return unchecked(string(why))
-	}
+	why, refused := errors.AsType[unreadable](err)
+	absent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case (absent || err == aFolder && filepath.Clean(name) == ".") && isEmpty(folder): // where nothing is mounted
+		return unchecked(Away, "the root is empty")
+	case absent:
 		return missing("no such file")
+	case err == aFolder && p.whole():
+		return stands("")
+	case refused:
+		return unchecked(There, string(why))
 	case err != nil: // among them a link that leads out of the root
-		return unchecked("the file cannot be read")
+		reach := Away
+		if _, err := folder.Lstat(name); err == nil {
+			reach = There
+		}
+		return unchecked(reach, "the file cannot be read")
 	case !isText(data) && p.whole():
 		return stands(sum(data))
 	case !isText(data):
-		return unchecked(notText)
+		return unchecked(There, notText)
 	}
 	section, gone := p.cited(plain(data))
 	if gone != "" {
 		return missing(gone)
 	}
 	return stands(hash(section))
+}
+
+// isEmpty reports whether a folder is known to hold nothing.
+func isEmpty(folder *os.Root) bool {
+	dir, err := folder.Open(".")
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return err == io.EOF
 }
 
 // unreadable says why a file that is there is not read.
@@ -80,12 +100,17 @@ func read(folder *os.Root, name string) (data []byte, err error) {
 	return data, err
 }
 
-const tooLarge = unreadable("larger than what is read of a file")
+const (
+	tooLarge = unreadable("larger than what is read of a file")
+	aFolder  = unreadable("no regular file, but a folder")
+)
 
 // readable refuses what is no file of its own: a second name of a file may be one
 // that was put here to show a file from elsewhere.
 func readable(info fs.FileInfo) error {
 	switch {
+	case info.IsDir():
+		return aFolder
 	case !info.Mode().IsRegular():
 		return unreadable("no regular file")
 	case linked(info):

@@ -73,9 +73,14 @@ func TestFiles(t *testing.T) {
 	}
 	for source, why := range map[string]string{
 		"user": "person", "session:abc": "person", "": "person", "https://example.com/a.md": "URL", "logo.png#part": "not a text", "logo.png:1": "not a text",
-		"pkg": "regular", "docs/%zz.md": "no path",
+		"pkg#a": "a folder", "docs:3": "a folder", "docs/%zz.md": "no path",
 	} {
 		want(t, c, source, memd.SourceUnchecked, why)
+	}
+	for _, source := range []string{"pkg", "docs/", "文档", "."} { // a folder stands, and has no text
+		if f := want(t, c, source, memd.SourceOK, ""); f.Hash != "" {
+			t.Errorf("%q has a hash: %s", source, f.Hash)
+		}
 	}
 	if f := c.File("project/y", "AGENTS.md"); f.Status != memd.SourceUnchecked || !strings.Contains(f.Why, "no root") {
 		t.Errorf("without a root: %+v", f)
@@ -117,13 +122,13 @@ func TestPathsOutOfTheRoot(t *testing.T) {
 	for _, source := range []string{
 		"../secret.md", "../secret.md#secret", "in/../../secret.md", "%2e%2e/secret.md", "..%2fsecret.md", "in/%2e%2e/%2e%2e/secret.md", "%2e%2e%2fsecret.md#secret",
 		filepath.Join(base, "secret.md"), "%2Fetc/passwd", "/etc/passwd", `..\secret.md`, `in\a.md`, "..%5Csecret.md", "in/a.md%00.md",
-		"out.md", "abs.md", "up/secret.md", "in/out.md", "loop.md", "", ".", "in", "..", "up",
+		"out.md", "abs.md", "up/secret.md", "in/out.md", "loop.md", "", "..", "up", "up/root",
 	} {
 		if f := want(t, c, source, memd.SourceUnchecked, ""); f.Hash != "" {
 			t.Errorf("%q was read", source)
 		}
 	}
-	for _, source := range []string{"in.md#a", "dir/a.md#a", "in/back.md#a", "in/../in/a.md"} {
+	for _, source := range []string{"in.md#a", "dir/a.md#a", "in/back.md#a", "in/../in/a.md", "dir", "in/.."} {
 		want(t, c, source, memd.SourceOK, "")
 	}
 	want(t, c, "nowhere.md", memd.SourceMissing, "no such file")
@@ -160,4 +165,61 @@ func TestLargeFile(t *testing.T) {
 	want(t, c, "fits.md#a", memd.SourceOK, "")
 	want(t, c, "large.md#a", memd.SourceUnchecked, "larger")
 	want(t, c, "large.md", memd.SourceUnchecked, "larger")
+}
+
+// An empty folder in the place of a root, such as one that nothing is mounted on,
+// tells nothing of what is below it.
+func TestEmptyRoot(t *testing.T) {
+	c, root := folder(t, nil)
+	for _, source := range []string{"a.md", "a.md#a", "docs/a.md", "docs", ".", "./"} {
+		if f := want(t, c, source, memd.SourceUnchecked, "empty"); f.Reach != Away {
+			t.Errorf("%q: %+v", source, f)
+		}
+	}
+	must(t, os.Mkdir(filepath.Join(root, "docs"), 0o755))
+	want(t, c, "a.md", memd.SourceMissing, "no such file")
+	want(t, c, "docs/a.md", memd.SourceMissing, "no such file")
+	want(t, c, "docs", memd.SourceOK, "")
+}
+
+// That something is there and is not read differs from that nobody could look, and
+// from what memd may never look at.
+func TestReach(t *testing.T) {
+	c, root := folder(t, map[string]string{"logo.png": "\x00", "large.md": strings.Repeat("x", maxFile+1), "pkg/x.go": ""})
+	must(t, os.Symlink("..", filepath.Join(root, "up")))
+	must(t, os.Symlink("../gone.md", filepath.Join(root, "out.md")))
+	for source, reach := range map[string]Reach{
+		"logo.png#a": There, "large.md": There, "pkg#a": There, "out.md": There,
+		"up/gone.md": Away, strings.Repeat("a", 300): Away,
+		"../a.md": Barred, "/etc/passwd": Barred, "user": Barred, "https://example.com": Barred,
+	} {
+		if f := want(t, c, source, memd.SourceUnchecked, ""); f.Reach != reach {
+			t.Errorf("%q: %+v, want %d", source, f, reach)
+		}
+	}
+	if f := New(nil).File("project/x", "a.md"); f.Reach != Barred {
+		t.Errorf("without a root: %+v", f)
+	}
+	if f := New(map[string]string{"x": filepath.Join(root, "gone")}).File("x", "a.md"); f.Reach != Away {
+		t.Errorf("a root that is not there: %+v", f)
+	}
+}
+
+func TestAfter(t *testing.T) {
+	const ok, missed, changed, un = memd.SourceOK, memd.SourceMissing, memd.SourceChanged, memd.SourceUnchecked
+	held := [...]memd.SourceStatus{ok, missed, changed, un}
+	for found, want := range map[Found][4]memd.SourceStatus{
+		stands("a"): {ok, ok, ok, ok}, stands(""): {ok, ok, ok, ok}, stands("b"): {changed, changed, changed, changed},
+		missing("-"): {missed, missed, missed, missed}, unchecked(Away, "-"): held, unchecked(Barred, "-"): held, {}: held,
+		unchecked(Silent, "-"): {un, missed, changed, un}, unchecked(There, "-"): {un, un, changed, un},
+	} {
+		for i, status := range held {
+			if got := found.After(status, "a"); got != want[i] {
+				t.Errorf("%+v after %s: %s, want %s", found, status, got, want[i])
+			}
+		}
+	}
+	if got := stands("b").After(changed, ""); got != ok {
+		t.Errorf("without a kept hash: %s", got)
+	}
 }

@@ -19,9 +19,12 @@ func TestPipesAndDevices(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(root, "pipe.md"), 0o600))
 	must(t, os.Symlink("pipe.md", filepath.Join(root, "link.md")))
 	must(t, os.Mkdir(filepath.Join(root, "dir.md"), 0o755))
-	for _, source := range []string{"pipe.md", "pipe.md#a", "link.md", "dir.md", "dir.md#a"} {
-		want(t, c, source, memd.SourceUnchecked, "no regular file")
+	for _, source := range []string{"pipe.md", "pipe.md#a", "link.md", "dir.md#a"} {
+		if f := want(t, c, source, memd.SourceUnchecked, "no regular file"); f.Reach != There {
+			t.Errorf("%s: %+v", source, f)
+		}
 	}
+	want(t, c, "dir.md", memd.SourceOK, "")
 	for device, source := range map[string]string{"/dev": "zero", "/dev/": "null"} {
 		if f := New(map[string]string{"x": device}).File("x", source); f.Status != memd.SourceUnchecked {
 			t.Errorf("%s%s: %+v", device, source, f)
@@ -63,7 +66,9 @@ func TestHardLinks(t *testing.T) {
 	if err := os.Link(filepath.Join(outside, "secret.md"), filepath.Join(root, "linked.md")); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
-	want(t, c, "linked.md#a", memd.SourceUnchecked, "hard link")
+	if f := want(t, c, "linked.md#a", memd.SourceUnchecked, "hard link"); f.Reach != There {
+		t.Errorf("%+v", f)
+	}
 	want(t, c, "own.md#a", memd.SourceOK, "")
 }
 
@@ -76,8 +81,12 @@ func TestUnreadable(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(root, "a.md"), 0))
 	must(t, os.Chmod(filepath.Join(root, "shut"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, "shut"), 0o700) })
-	want(t, c, "a.md", memd.SourceUnchecked, "cannot be read")
-	want(t, c, "shut/b.md", memd.SourceUnchecked, "cannot be read")
+	if f := want(t, c, "a.md", memd.SourceUnchecked, "cannot be read"); f.Reach != There {
+		t.Errorf("%+v", f)
+	}
+	if f := want(t, c, "shut/b.md", memd.SourceUnchecked, "cannot be read"); f.Reach != Away {
+		t.Errorf("%+v", f)
+	}
 	want(t, c, "shut/gone.md", memd.SourceUnchecked, "cannot be read")
 	must(t, os.Chmod(root, 0))
 	t.Cleanup(func() { _ = os.Chmod(root, 0o700) })

@@ -25,6 +25,8 @@ const (
 	maxRedirects = 5
 )
 
+const noURL = "no http or https URL"
+
 // pages fetches the pages that sources name.
 type pages struct {
 	client  *http.Client
@@ -89,37 +91,81 @@ func within(ip netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(b[at : at+4]))
 }
 
-// look fetches a page and looks for what the source cites of it.
-func (p *pages) look(ctx context.Context, source string) Found {
+// Page names the page that a source cites, "" where it cites none that could be
+// fetched: what sources of one page have in common.
+func Page(source string) string {
 	at, err := url.Parse(source)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" {
-		return unchecked("no http or https URL")
+		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
-	fragment, _, _ := strings.Cut(at.EscapedFragment(), ":~:") // what follows is for browsers
 	at.User, at.Fragment, at.RawFragment = nil, "", ""
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	return at.String()
+}
+
+// look fetches a page and looks for what each of some sources cites of it.
+func (p *pages) look(ctx context.Context, page string, cited []string) []Found {
+	all := make([]Found, len(cited))
+	a, none := p.fetch(ctx, page)
+	known := map[string]Found{} // by fragment: each is looked for once
+	for i, source := range cited {
+		at, err := url.Parse(source)
+		switch {
+		case none.Why != "":
+			all[i] = none
+			continue
+		case err != nil:
+			all[i] = unchecked(Barred, noURL)
+			continue
+		case ctx.Err() != nil:
+			all[i] = unchecked(Away, stopped)
+			continue
+		}
+		fragment, _, _ := strings.Cut(at.EscapedFragment(), ":~:") // what follows is for browsers
+		found, ok := known[fragment]
+		if !ok {
+			found = a.cites(fragment)
+			known[fragment] = found
+		}
+		all[i] = found
+	}
+	return all
+}
+
+// fetch gets a page, or says in none why there is nothing to look in.
+func (p *pages) fetch(ctx context.Context, page string) (a answer, none Found) {
+	if page == "" {
+		return a, unchecked(Barred, noURL)
+	}
+	within, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	silent := func(why string) Found {
+		if ctx.Err() != nil { // whoever asked went away, not the server
+			return unchecked(Away, stopped)
+		}
+		return unchecked(Silent, why)
+	}
+	req, err := http.NewRequestWithContext(within, http.MethodGet, page, nil)
 	if err != nil {
-		return unchecked("no http or https URL")
+		return a, unchecked(Barred, noURL)
 	}
 	req.Header.Set("User-Agent", "memd")
+	asked := req.URL.Hostname()
 	res, err := p.client.Do(req)
 	if err != nil {
-		return unchecked("the server does not answer")
+		return a, silent("the server does not answer")
 	}
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusGone:
-		return missing("the server says that there is no such page")
+		return a, missing("the server says that there is no such page")
 	case res.StatusCode/100 != 2:
-		return unchecked("the server does not give the page out")
+		return a, silent("the server does not give the page out")
 	}
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxPage+1))
 	if err != nil {
-		return unchecked("the server does not answer to the end")
+		return a, silent("the server does not answer to the end")
 	}
-	return answer{res.Request.URL, at.Hostname(), res.Header.Get("Content-Type"), data}.cites(fragment)
+	return answer{res.Request.URL, asked, res.Header.Get("Content-Type"), data}, Found{}
 }
 
 // answer is a page.
@@ -141,15 +187,15 @@ func (a answer) cites(fragment string) Found {
 	}
 	switch cut := len(a.data) > maxPage; {
 	case strings.HasPrefix(fragment, "/"), strings.HasPrefix(fragment, "!"):
-		return unchecked("the fragment names no element of a page")
+		return unchecked(There, "the fragment names no element of a page")
 	case media == "text/html" && fragment != "", media == "application/xhtml+xml" && fragment != "":
 		return a.element(unescaped(fragment), cut)
 	case fragment == "" && (cut || !text):
 		return stands("")
 	case cut:
-		return unchecked("larger than what is read of a page")
+		return unchecked(There, "larger than what is read of a page")
 	case !text:
-		return unchecked(notText)
+		return unchecked(There, notText)
 	}
 	section, gone := Path{File: "page" + ext, Anchor: fragment, Anchored: fragment != ""}.cited(plain(a.data))
 	if gone != "" {
@@ -172,9 +218,9 @@ func (a answer) element(name string, cut bool) Found {
 	}
 	switch {
 	case cut:
-		return unchecked("larger than what is read of a page")
+		return unchecked(There, "larger than what is read of a page")
 	case !named, lineAnchor.MatchString(name), drawn(text, name):
-		return unchecked("a page that is drawn by scripts")
+		return unchecked(There, "a page that is drawn by scripts")
 	}
 	return a.lacks()
 }
@@ -183,7 +229,7 @@ func (a answer) element(name string, cut bool) Found {
 // page may be one to sign in at.
 func (a answer) lacks() Found {
 	if !strings.EqualFold(a.url.Hostname(), a.asked) {
-		return unchecked("another host answers")
+		return unchecked(Silent, "another host answers")
 	}
 	return missing(noSection)
 }

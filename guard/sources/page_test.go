@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,4 +222,55 @@ func TestRequest(t *testing.T) {
 		}
 	})
 	want(t, c, strings.Replace(at, "http://", "http://me:pass@", 1)+"/a?q=1#:~:text=x", memd.SourceOK, "")
+}
+
+// What is cited of one page is looked for in one answer.
+func TestOnePage(t *testing.T) {
+	var asked atomic.Int64
+	c, at := site(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		serve("text/html", `<h1 id="a">A</h1>`)(w, r)
+	})
+	cited := []string{at + "/p#a", at + "/p", at + "/p#b", strings.Replace(at, "//", "//me:pass@", 1) + "/p#a", at + "/p#/route", at + "/p#a:~:text=x"}
+	for _, source := range cited {
+		if Page(source) != at+"/p" {
+			t.Errorf("%s is on the page %s", source, Page(source))
+		}
+	}
+	var got []memd.SourceStatus
+	for _, f := range c.LookOn(context.Background(), at+"/p", cited) {
+		got = append(got, f.Status)
+	}
+	const ok = memd.SourceOK
+	if want := []memd.SourceStatus{ok, ok, memd.SourceMissing, ok, memd.SourceUnchecked, ok}; !slices.Equal(got, want) || asked.Load() != 1 {
+		t.Errorf("%d times asked: %q, want %q", asked.Load(), got, want)
+	}
+	for _, source := range []string{"ftp://h/x", "user", "AGENTS.md#a", "http://[::1"} {
+		if Page(source) != "" {
+			t.Errorf("%s is on the page %s", source, Page(source))
+		}
+	}
+}
+
+// A server that gave no answer that tells is silent; a page that came is there.
+func TestPageReach(t *testing.T) {
+	c, at := site(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/down" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		serve("application/pdf", "%PDF")(w, r)
+	})
+	for source, reach := range map[string]Reach{at + "/down": Silent, "http://memd.invalid/": Silent, at + "/#a": There, "ftp://h/x": Barred} {
+		if f := want(t, c, source, memd.SourceUnchecked, ""); f.Reach != reach {
+			t.Errorf("%s: %+v, want %d", source, f, reach)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	hung, at := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		stop()
+		<-r.Context().Done()
+	})
+	if f := hung.Look(ctx, "project/x", at); f.Status != memd.SourceUnchecked || f.Reach != Away {
+		t.Errorf("stopped under way: %+v", f)
+	}
 }

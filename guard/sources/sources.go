@@ -22,11 +22,42 @@ type Found struct {
 	// Why says in a few words why it is not ok, such as "no such file". It never
 	// holds text of the artefact.
 	Why string
+	// Reach says of what is unchecked how far the look came.
+	Reach Reach
 }
 
-func stands(hash string) Found   { return Found{Status: memd.SourceOK, Hash: hash} }
-func missing(why string) Found   { return Found{Status: memd.SourceMissing, Why: why} }
-func unchecked(why string) Found { return Found{Status: memd.SourceUnchecked, Why: why} }
+// Reach is how far a look came that told neither that a source stands nor that it
+// is missing.
+type Reach int
+
+const (
+	Away   Reach = iota // nobody could look now: a root that is not there, an error
+	Barred              // memd may not look, now or later: only people can
+	Silent              // a page was asked for, and no answer came that tells
+	There               // the artefact is there, and was not read
+)
+
+func stands(hash string) Found { return Found{Status: memd.SourceOK, Hash: hash} }
+func missing(why string) Found { return Found{Status: memd.SourceMissing, Why: why} }
+func unchecked(reach Reach, why string) Found {
+	return Found{Status: memd.SourceUnchecked, Why: why, Reach: reach}
+}
+
+// After is the status of a source that was held to be held, after the look; kept
+// is the hash of its last verification, "" for none. That nobody could look says
+// nothing against what was found before. That the artefact is there says that it is
+// not missing, and no more.
+func (f Found) After(held memd.SourceStatus, kept string) memd.SourceStatus {
+	switch {
+	case f.Status == memd.SourceOK && kept != "" && f.Hash != "" && f.Hash != kept:
+		return memd.SourceChanged
+	case f.Status == memd.SourceOK, f.Status == memd.SourceMissing:
+		return f.Status
+	case f.Reach == There && held == memd.SourceMissing, f.Reach >= Silent && held == memd.SourceOK:
+		return memd.SourceUnchecked
+	}
+	return held
+}
 
 // Checker looks at sources. It is safe for concurrent use.
 type Checker struct {
@@ -65,13 +96,13 @@ func (c *Checker) Root(namespace string) (path string, ok bool) {
 func (c *Checker) File(namespace, source string) Found {
 	switch kindOf(source) {
 	case aPage:
-		return unchecked("a URL, which is not fetched")
+		return unchecked(Barred, "a URL, which is not fetched")
 	case aPerson:
-		return unchecked("a person or a session, which no one can look up")
+		return unchecked(Barred, "a person or a session, which no one can look up")
 	}
 	root, ok := c.Root(namespace)
 	if !ok {
-		return unchecked("no root is configured for the namespace")
+		return unchecked(Barred, "no root is configured for the namespace")
 	}
 	return inFolder(root, SplitPath(source))
 }
@@ -79,14 +110,31 @@ func (c *Checker) File(namespace, source string) Found {
 // Look is File, and fetches URLs where the Checker was told to. At the end of ctx
 // it finds nothing out.
 func (c *Checker) Look(ctx context.Context, namespace, source string) Found {
-	if ctx.Err() != nil {
-		return unchecked("stopped before it was looked at")
+	if c.pages == nil || kindOf(source) != aPage {
+		if ctx.Err() != nil {
+			return unchecked(Away, stopped)
+		}
+		return c.File(namespace, source)
 	}
-	if c.pages != nil && kindOf(source) == aPage {
-		return c.pages.look(ctx, source)
-	}
-	return c.File(namespace, source)
+	return c.LookOn(ctx, Page(source), []string{source})[0]
 }
+
+// LookOn is Look for sources that are URLs of one page, see Page: it is fetched
+// once for all of them. What it found stands at their places.
+func (c *Checker) LookOn(ctx context.Context, page string, cited []string) []Found {
+	if c.pages != nil && ctx.Err() == nil {
+		return c.pages.look(ctx, page, cited)
+	}
+	all := make([]Found, len(cited))
+	for i, source := range cited {
+		if all[i] = unchecked(Away, stopped); ctx.Err() == nil {
+			all[i] = c.File("", source)
+		}
+	}
+	return all
+}
+
+const stopped = "stopped before it was looked at"
 
 // kind is what kind of thing a source names.
 type kind int
