@@ -3,7 +3,6 @@ package groom
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,17 +20,8 @@ type look struct {
 	found  sources.Found
 }
 
-// status is that of the source by now. That it cannot be read at the moment, or
-// that nobody is told where it lies, says nothing against what was found before.
-func (l *look) status() memd.SourceStatus {
-	switch {
-	case l.found.Status == memd.SourceOK && l.SourceHash != "" && l.found.Hash != "" && l.found.Hash != l.SourceHash:
-		return memd.SourceChanged
-	case l.found.Status == memd.SourceOK, l.found.Status == memd.SourceMissing:
-		return l.found.Status
-	}
-	return l.Status
-}
+// status is that of the source by now.
+func (l *look) status() memd.SourceStatus { return l.found.After(l.Status, l.SourceHash) }
 
 // renewal is the share of the fresh-for time after which a source that says what
 // it said renews a verification: a tenth.
@@ -108,19 +98,20 @@ func (r *run) heedHeads(some func(*look) bool, do func(*store.Tx, *look) (bool, 
 	return plan{steps: []step{{rows: rows, do: func(tx *store.Tx, c store.Candidate) (bool, error) { return do(tx, byID[c.ID]) }}}}
 }
 
-// Of URLs, which keep whoever asks waiting: how many one run looks at, and how
+// Of pages, which keep whoever asks waiting: how many one run fetches, and how
 // many at a time.
 const (
-	urlsPerRun = 200
-	urlsAtOnce = 8
+	pagesPerRun = 200
+	pagesAtOnce = 8
 )
 
-// urlsKey is where a run that looked at as many URLs as it may notes the last.
+// urlsKey is where a run that fetched as many pages as it may notes the last, by the
+// first head that rests on it.
 const urlsKey = "groom_urls_after"
 
 // examine looks, once a run, at the sources of all live heads that were ever
-// verified, outside any reading or write. Of URLs it looks at some, where the
-// last run stopped; a dry run at none.
+// verified, outside any reading or write. Of URLs it looks at those of some pages,
+// where the last run stopped; a dry run at none.
 func (r *run) examine(ctx context.Context) error {
 	if r.heads != nil {
 		return nil
@@ -144,11 +135,11 @@ func (r *run) examine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var urls []*look
+	var pages pages
 	for i := range heads {
 		l := &heads[i]
-		if strings.Contains(l.Source, "://") {
-			urls = append(urls, l)
+		if page := sources.Page(l.Source); page != "" {
+			pages.add(page, l)
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -157,33 +148,67 @@ func (r *run) examine(ctx context.Context) error {
 		l.found = r.sources.File(l.Namespace, l.Source)
 	}
 	if !r.opts.DryRun {
-		r.fetch(ctx, urls, after)
+		r.fetch(ctx, pages.all, after)
 	}
 	r.heads = heads
 	return ctx.Err()
 }
 
-// fetch looks at URLs, beginning after the head that the last run ended with.
-func (r *run) fetch(ctx context.Context, urls []*look, after string) {
-	if len(urls) > urlsPerRun {
-		first := slices.IndexFunc(urls, func(l *look) bool { return l.place() > after })
-		urls = slices.Concat(urls[max(first, 0):], urls[:max(first, 0)])[:urlsPerRun]
-		r.urls = urls[urlsPerRun-1].place()
+// pages are the pages that heads rest on, in the order of the first head of each.
+type pages struct {
+	all []*page
+	by  map[string]*page
+}
+
+// page is a page, by its URL, and the heads that rest on it.
+type page struct {
+	url   string
+	heads []*look
+}
+
+func (p *pages) add(url string, l *look) {
+	one := p.by[url]
+	if one == nil {
+		one = &page{url: url}
+		p.all = append(p.all, one)
+		if p.by == nil {
+			p.by = map[string]*page{}
+		}
+		p.by[url] = one
 	}
-	todo := make(chan *look)
-	var all sync.WaitGroup
-	for range min(urlsAtOnce, len(urls)) {
-		all.Go(func() {
-			for l := range todo {
-				l.found = r.sources.Look(ctx, l.Namespace, l.Source)
+	one.heads = append(one.heads, l)
+}
+
+func (p *page) place() string { return p.heads[0].place() }
+
+// fetch looks at pages, each once, beginning after the one that the last run ended
+// with.
+func (r *run) fetch(ctx context.Context, all []*page, after string) {
+	if len(all) > pagesPerRun {
+		first := slices.IndexFunc(all, func(p *page) bool { return p.place() > after })
+		all = slices.Concat(all[max(first, 0):], all[:max(first, 0)])[:pagesPerRun]
+		r.urls = all[pagesPerRun-1].place()
+	}
+	todo := make(chan *page)
+	var done sync.WaitGroup
+	for range min(pagesAtOnce, len(all)) {
+		done.Go(func() {
+			for p := range todo {
+				cited := make([]string, len(p.heads))
+				for i, l := range p.heads {
+					cited[i] = l.Source
+				}
+				for i, found := range r.sources.LookOn(ctx, p.url, cited) {
+					p.heads[i].found = found
+				}
 			}
 		})
 	}
-	for _, l := range urls {
-		todo <- l
+	for _, p := range all {
+		todo <- p
 	}
 	close(todo)
-	all.Wait()
+	done.Wait()
 }
 
 // place is where a head comes among all, by namespace and key.

@@ -182,7 +182,8 @@ func TestRenewal(t *testing.T) {
 }
 
 // URLs are looked at 200 a run, and the next run goes on after them; none in a dry
-// run. One that does not answer is unchecked.
+// run. Of one that does not answer any more it is not known that it stands; one
+// that was missing stays so.
 func TestURLs(t *testing.T) {
 	var asked, busy, most atomic.Int64
 	var down atomic.Bool
@@ -230,11 +231,94 @@ func TestURLs(t *testing.T) {
 	}
 	h.wantSource("gone", gone, memd.SourceMissing, memd.StaleSourceMissing)
 	down.Store(true)
-	for range 2 {
-		for _, name := range []string{"mark_stale", "check_sources"} {
-			if p := h.pass(h.groom(groom.Options{}), name); p.Changed != 0 {
-				t.Errorf("of a server that is down: %+v", p)
-			}
+	left := len(rows)
+	for run := range 4 {
+		report := h.groom(groom.Options{})
+		if p := h.pass(report, "mark_stale"); p.Changed != 0 {
+			t.Errorf("run %d of a server that is down: %+v", run, p)
+		}
+		if p := h.pass(report, "check_sources"); p.Changed > left || run < 2 && p.Changed == 0 {
+			t.Errorf("run %d of a server that is down: %+v, of %d that were found", run, p, left)
+		} else {
+			left -= p.Changed
 		}
 	}
+	if left != 0 {
+		t.Errorf("%d are still held to be there", left)
+	}
+	h.wantSource("the server is down", rows[0], memd.SourceUnchecked, "")
+	h.wantSource("the server is down", gone, memd.SourceMissing, memd.StaleSourceMissing)
+	for _, p := range h.groom(groom.Options{}).Passes {
+		if p.Changed != 0 {
+			t.Errorf("once more: %+v", p)
+		}
+	}
+	// Without leave to fetch nothing is found out.
+	down.Store(false)
+	h.runner.WithSources(sources.New(nil))
+	if p := h.pass(h.groom(groom.Options{}), "check_sources"); p.Changed != 0 {
+		t.Errorf("without leave: %+v", p)
+	}
+}
+
+// Rows that rest on one page share one GET, and count as one of the 200.
+func TestOnePage(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<h1 id="a">A</h1>`)
+	}))
+	defer server.Close()
+	h := newHouse(t)
+	h.runner.WithSources(sources.New(nil).WithURLs(0))
+	rows := map[string]memd.Memory{}
+	for n := range 250 {
+		fragment := [...]string{"", "#a", "#b"}[n%3]
+		rows[fragment] = h.rememberLong(memd.RememberLongTerm{MemoryKey: fmt.Sprintf("k%03d", n), Summary: fmt.Sprint("page ", n), Source: server.URL + "/p" + fragment})
+	}
+	other := h.rememberLong(memd.RememberLongTerm{MemoryKey: "other", Summary: "another page", Source: server.URL + "/other#a"})
+	if p := h.pass(h.groom(groom.Options{}), "check_sources"); p.Changed != 251 || asked.Load() != 2 {
+		t.Errorf("two pages were asked for %d times: %+v", asked.Load(), p)
+	}
+	h.wantSource("whole", rows[""], memd.SourceOK, "")
+	h.wantSource("with a section", rows["#a"], memd.SourceOK, "")
+	h.wantSource("without the section", rows["#b"], memd.SourceMissing, memd.StaleSourceMissing)
+	h.wantSource("another", other, memd.SourceOK, "")
+}
+
+// A source held missing that is there again and cannot be read is missing no more;
+// neither is a folder that is there again. Nothing is missing in an empty root.
+func TestThereAgain(t *testing.T) {
+	eachPlace(t, func(t *testing.T, settle func(*house)) {
+		h, root := rooted(t)
+		h.write(root, "a.md", rules)
+		h.write(root, "docs/adr/1.md", rules)
+		file := h.cite(root, "file", "a.md#style", 0, false)
+		folder := h.cite(root, "folder", "docs/adr", 0, false)
+		settle(h)
+		groomed := func(when string, one, other memd.SourceStatus, reason memd.StaleReason) {
+			t.Helper()
+			h.groom(groom.Options{})
+			h.wantSource(when, file, one, reason)
+			h.wantSource(when, folder, other, reason)
+			for _, p := range h.groom(groom.Options{}).Passes {
+				if p.Changed != 0 {
+					t.Errorf("%s, again: %+v", when, p)
+				}
+			}
+		}
+		groomed("at first", memd.SourceOK, memd.SourceOK, "")
+		h.must(os.Rename(root, root+".away"))
+		h.must(os.Mkdir(root, 0o700)) // where it was mounted
+		groomed("nothing mounted", memd.SourceOK, memd.SourceOK, "")
+		h.must(os.Remove(root))
+		h.must(os.Rename(root+".away", root))
+		h.must(os.Rename(filepath.Join(root, "docs", "adr"), filepath.Join(root, "docs", "old")))
+		h.must(os.Remove(filepath.Join(root, "a.md")))
+		groomed("gone", memd.SourceMissing, memd.SourceMissing, memd.StaleSourceMissing)
+		h.write(root, "a.md", "no text any more\x00")
+		h.must(os.Rename(filepath.Join(root, "docs", "old"), filepath.Join(root, "docs", "adr")))
+		groomed("there again", memd.SourceUnchecked, memd.SourceOK, "")
+	})
 }
