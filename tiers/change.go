@@ -167,11 +167,16 @@ func coverOlder(tx *store.Tx, m *memd.Memory) error {
 }
 
 // Verify says that a long row was checked against its source just now, or at
-// the given time, and takes its stale mark off if the source resolves.
+// the given time, and takes its stale mark off if the source resolves. A source
+// that is a URL is fetched before the write, where that is allowed.
 func (s *Service) Verify(ctx context.Context, c memd.Caller, id string, req memd.Verify) (memd.Written, error) {
-	seen, err := s.lookFor(ctx, c, id, "")
+	row, err := s.toLookAt(ctx, c, id)
 	if err != nil {
 		return memd.Written{}, err
+	}
+	var seen sight
+	if row.Tier == memd.Long {
+		seen = s.lookAndFetch(ctx, row.Namespace, row.Source)
 	}
 	var out memd.Written
 	err = s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {

@@ -31,25 +31,38 @@ func (s *Service) look(namespace, source string) sight {
 	return sight{namespace, source, s.sources.File(namespace, source), s.store.Now()}
 }
 
-// lookFor is look for a row that is to be written, which rests on source or, where
-// that is empty, on its own. Of a row that the caller may not write nothing is
-// looked at; what is wrong with it the write says.
-func (s *Service) lookFor(ctx context.Context, c memd.Caller, id, source string) (sight, error) {
-	if s.sources == nil || need(c, memd.RoleWrite) != nil {
-		return sight{}, nil
+// lookAndFetch is look, and fetches a URL where that is allowed.
+func (s *Service) lookAndFetch(ctx context.Context, namespace, source string) sight {
+	if s.sources == nil || source == "" {
+		return sight{}
 	}
-	var m memd.Memory
-	err := s.store.View(ctx, func(v *store.View) error {
+	return sight{namespace, source, s.sources.Look(ctx, namespace, source), s.store.Now()}
+}
+
+// lookFor is look for a row that is to be promoted, which rests on source or, where
+// that is empty, on its own.
+func (s *Service) lookFor(ctx context.Context, c memd.Caller, id, source string) (sight, error) {
+	m, err := s.toLookAt(ctx, c, id)
+	if err != nil || m.ID == "" {
+		return sight{}, err
+	}
+	return s.look(m.Namespace, first(source, m.Source)), nil
+}
+
+// toLookAt is the row that a write rests on, the zero one where the caller may not
+// write it: nothing is looked at then, and what is wrong the write says.
+func (s *Service) toLookAt(ctx context.Context, c memd.Caller, id string) (m memd.Memory, err error) {
+	if s.sources == nil || need(c, memd.RoleWrite) != nil {
+		return m, nil
+	}
+	err = s.store.View(ctx, func(v *store.View) error {
 		row, ok, err := v.Get(id)
 		if ok && maySee(c, &row, s.store.Now()) && row.Tier != memd.Transient {
 			m = row
 		}
 		return err
 	})
-	if err != nil || m.ID == "" {
-		return sight{}, err
-	}
-	return s.look(m.Namespace, first(source, m.Source)), nil
+	return m, err
 }
 
 // mark writes into a row that is being verified what was found of its source, and
@@ -61,18 +74,20 @@ func (l sight) mark(m *memd.Memory, stale bool) (hash string, warnings []string)
 	if m.Namespace != l.namespace || m.Source != l.source { // another write came between
 		found = sources.Found{}
 	}
-	switch found.Status {
-	case memd.SourceOK:
+	switch {
+	case found.Status == memd.SourceOK:
 		m.SourceStatus, m.Stale, m.StaleReason = memd.SourceOK, false, ""
 		if d := l.at.Sub(m.VerifiedAt.Time); d.Abs() <= clockSkew { // read at the verification itself
 			hash = found.Hash
 		}
-	case memd.SourceMissing:
+	case found.Status == memd.SourceMissing:
 		m.SourceStatus = memd.SourceMissing
 		if stale {
 			m.Stale, m.StaleReason = true, memd.StaleSourceMissing
 		}
 		warnings = []string{"the source is missing: " + found.Why}
+	case found.Reach == sources.Barred, found.Reach == sources.There:
+		m.SourceStatus, m.Stale, m.StaleReason = memd.SourceUnchecked, false, ""
 	default:
 		if m.SourceStatus == memd.SourceOK {
 			m.SourceStatus = memd.SourceUnchecked

@@ -2,9 +2,12 @@ package tiers_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +26,7 @@ func newRooted(t *testing.T) *rooted {
 	h, root := newHouse(t, nil), t.TempDir()
 	h.Service = h.WithSources(sources.New(map[string]string{"project/x": root}))
 	r := &rooted{h, root}
+	r.write("README.md", "") // an empty root is one that is not mounted
 	r.write("AGENTS.md", "# Rules\n\n## Commands\n\nmake test\n\n## Style\n\ntabs\n")
 	return r
 }
@@ -75,13 +79,14 @@ func missing(w memd.Written) bool {
 
 func TestSourceOfAWrite(t *testing.T) {
 	r := newRooted(t)
+	r.must(os.MkdirAll(filepath.Join(r.root, "docs", "adr"), 0o700))
 	for source, c := range map[string]struct {
 		status memd.SourceStatus
 		hashed bool
 	}{
 		"AGENTS.md": {memd.SourceOK, true}, "AGENTS.md#commands": {memd.SourceOK, true}, "AGENTS.md:5": {memd.SourceOK, true},
 		"AGENTS.md#gone": {memd.SourceMissing, false}, "docs/gone.md": {memd.SourceMissing, false}, "AGENTS.md:99": {memd.SourceMissing, false},
-		"https://127.0.0.1:1/AGENTS.md": {memd.SourceUnchecked, false},
+		"https://127.0.0.1:1/AGENTS.md": {memd.SourceUnchecked, false}, "docs/adr": {memd.SourceOK, false}, "docs/adr#1": {memd.SourceUnchecked, false},
 	} {
 		w := r.keep("k", "rests on "+source, from(source))
 		if w.SourceStatus != c.status || missing(w) != (c.status == memd.SourceMissing) || !missing(w) && w.Warnings != nil {
@@ -172,13 +177,28 @@ func TestVerifyAgainstTheSource(t *testing.T) {
 				t.Errorf("an old row whose source is gone: %+v, %s", w, r.stored(id))
 			}
 			// Where nobody can look what was known holds.
-			r.must(os.RemoveAll(r.root))
+			r.must(os.Rename(r.root, r.root+".away"))
 			if w := refresh(r, id); !w.Stale || w.Warnings != nil || r.stored(id) != "missing 1 source_missing" {
 				t.Errorf("without its root: %+v, %s", w, r.stored(id))
 			}
 			r.mark(id, "ok", "age")
 			if w := refresh(r, id); w.Stale || r.stored(id) != "unchecked 0" || r.hash("k") != "" {
 				t.Errorf("verified without its root: %+v, %s, hash %q", w, r.stored(id), r.hash("k"))
+			}
+			// What is there and is not read, the caller vouches for.
+			r.must(os.Rename(r.root+".away", r.root))
+			r.write("AGENTS.md", "no text any more\x00")
+			for status, reason := range map[string]string{"missing": "source_missing", "changed": "source_changed", "ok": "age"} {
+				r.mark(id, status, reason)
+				if w := refresh(r, id); w.Stale || w.Warnings != nil || r.stored(id) != "unchecked 0" || r.hash("k") != "" {
+					t.Errorf("%s, and there unread: %+v, %s", status, w, r.stored(id))
+				}
+			}
+			// So they do where memd may not look.
+			r.Service = r.WithSources(sources.New(nil))
+			r.mark(id, "missing", "source_missing")
+			if w := refresh(r, id); w.Stale || w.Warnings != nil || r.stored(id) != "unchecked 0" {
+				t.Errorf("no root is configured: %+v, %s", w, r.stored(id))
 			}
 		})
 	}
@@ -249,4 +269,61 @@ func TestSourceBehindARefusal(t *testing.T) {
 	refused(t, second(r.Verify(ctx, reader, id, memd.Verify{})), memd.CodeForbidden, "")
 	refused(t, second(r.RememberLongTerm(ctx, other, longRequest("k", "a rule", inX()))), memd.CodeForbidden, "namespace")
 	refused(t, second(r.Promote(ctx, other, id, memd.Promote{MemoryKey: "x", Source: "docs/gone.md"})), memd.CodeNotFound, "")
+}
+
+// A page is fetched at verify alone, and only where that is allowed; else the word
+// of whoever verifies or writes it counts.
+func TestVerifyOfAPage(t *testing.T) {
+	var status, asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(int(status.Load()))
+	}))
+	defer server.Close()
+	r := newRooted(t)
+	short := r.remember("a rule", func(req *memd.Remember) { req.Namespace, req.Source = "project/x", server.URL+"/page" }).ID
+	id := r.keep("k", "a rule", from(server.URL+"/page")).ID
+	verify := func() memd.Written { return must(r.Verify(ctx, ann, id, memd.Verify{})) }
+	upsert := func() memd.Written { return r.keep("k", "a rule", from(server.URL+"/page")) }
+	for name, refresh := range map[string]func() memd.Written{"verify": verify, "unchanged upsert": upsert} {
+		r.mark(id, "missing", "source_missing")
+		if w := refresh(); w.Stale || w.Warnings != nil || r.stored(id) != "unchecked 0" {
+			t.Errorf("%s without leave to fetch: %+v, %s", name, w, r.stored(id))
+		}
+	}
+	r.Service = r.WithSources(sources.New(nil).WithURLs(0))
+	r.mark(id, "missing", "source_missing")
+	if w := upsert(); w.Stale || r.stored(id) != "unchecked 0" || asked.Load() != 0 {
+		t.Errorf("an upsert: %s, %d times asked", r.stored(id), asked.Load())
+	}
+	for _, c := range []struct {
+		answer      int64
+		held, found string
+		warned      bool
+	}{
+		{http.StatusOK, "missing 1 source_missing", "ok 0 ", false},
+		{http.StatusNotFound, "missing 1 source_missing", "missing 1 source_missing", true},
+		{http.StatusNotFound, "ok 0", "missing 0 ", true},
+		{http.StatusServiceUnavailable, "missing 1 source_missing", "missing 1 source_missing", false},
+		{http.StatusServiceUnavailable, "ok 0", "unchecked 0 ", false},
+	} {
+		status.Store(c.answer)
+		asked.Store(0)
+		if held := strings.Fields(c.held); len(held) == 3 {
+			r.mark(id, held[0], held[2])
+		} else {
+			r.shell(fmt.Sprintf(`UPDATE long SET source_status = '%s', stale = 0, stale_reason = NULL WHERE id = '%s'`, held[0], id))
+		}
+		if w := verify(); r.stored(id) != strings.TrimSpace(c.found) || missing(w) != c.warned || asked.Load() != 1 {
+			t.Errorf("%s answered %d: %s, warnings %q, %d times asked", c.held, c.answer, r.stored(id), w.Warnings, asked.Load())
+		}
+	}
+	asked.Store(0)
+	other := memd.Caller{Name: "other", Role: memd.RoleWrite, Namespaces: []string{"default"}}
+	refused(t, second(r.Verify(ctx, other, id, memd.Verify{})), memd.CodeNotFound, "")
+	refused(t, second(r.Verify(ctx, reader, id, memd.Verify{})), memd.CodeForbidden, "")
+	refused(t, second(r.Verify(ctx, ann, short, memd.Verify{})), memd.CodeInvalidRequest, "")
+	if asked.Load() != 0 {
+		t.Error("a page was fetched for whoever may not verify its row, or for no long row")
+	}
 }
