@@ -50,6 +50,7 @@ func (e *Engine) Why(ctx context.Context, c memd.Caller, req memd.WhyRequest) (m
 	if err := e.store.View(ctx, w.look); err != nil {
 		return memd.WhyAnswer{}, err
 	}
+	w.examine() // not within the reading: files may lie on a disk that is slow
 	return w.answer(), nil
 }
 
@@ -81,9 +82,13 @@ type inquiry struct {
 	reason     memd.WhyReason
 	detail     string
 
+	looked bool              // whether a look told anything of the source
+	source memd.SourceStatus // by that look; the stored one where it told nothing
+	unsure string            // why the source is not ok by it, in a few words
+
 	ranking *ranking // nil: not searched
 	place   int      // of the row in the order, from 0; -1: it is not in it
-	matches bool     // whether it would be in it if more were read
+	own     *scored  // by its terms alone, nil: it is in the order, or matches nothing
 	context string   // what a context of the query makes of it
 	degrade []string // what the search had to do without
 }
@@ -153,7 +158,7 @@ func (w *inquiry) search(v *store.View) error {
 		if err != nil {
 			return err
 		}
-		_, w.matches = r.terms.score(w.m, cosines[w.m.ID], w.engine.store.Budgets(), w.p.hour)
+		w.own, _ = r.terms.score(w.m, cosines[w.m.ID], w.engine.store.Budgets(), w.p.hour)
 	}
 	if w.p.vector.Out {
 		w.degrade = append(w.degrade, string(memd.MatchVector))

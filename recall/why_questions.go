@@ -1,7 +1,9 @@
 package recall
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memd"
@@ -29,19 +31,11 @@ func (w *inquiry) inArtefact() (string, []string) {
 		return "no: its source is a person or a session", []string{"source " + oneLine(m.Source)}
 	}
 	evidence := []string{"source " + oneLine(m.Source), "stored status " + string(m.SourceStatus)}
-	status, why := m.SourceStatus, ""
-	if w.engine.sources != nil {
-		found := w.engine.sources.File(m.Namespace, m.Source)
-		if found.Status != memd.SourceUnchecked {
-			status = w.statusBy(found)
-			evidence = append(evidence, "looked at now: "+string(status))
-		}
-		why = found.Why
+	evidence = append(evidence, w.lookedAt()...)
+	if w.unsure != "" {
+		evidence = append(evidence, w.unsure)
 	}
-	if why != "" {
-		evidence = append(evidence, why)
-	}
-	switch status {
+	switch w.source {
 	case memd.SourceOK:
 		return "yes: its source stands", evidence
 	case memd.SourceMissing:
@@ -52,14 +46,31 @@ func (w *inquiry) inArtefact() (string, []string) {
 	return "unknown: nobody could look at its source", evidence
 }
 
-// statusBy is the status of a source that was looked at, beside the hash that was
-// kept when it was last verified.
-func (w *inquiry) statusBy(found sources.Found) memd.SourceStatus {
-	kept := w.head.SourceHash
-	if found.Status == memd.SourceOK && w.head.ID == w.m.ID && kept != "" && found.Hash != "" && found.Hash != kept {
-		return memd.SourceChanged
+// examine looks at the source of the row, once for all questions, and as groom
+// does: beside the hash that was kept when it was last verified.
+func (w *inquiry) examine() {
+	if w.m == nil {
+		return
 	}
-	return found.Status
+	w.source = w.m.SourceStatus
+	if w.engine.sources == nil {
+		return
+	}
+	kept := ""
+	if w.head.ID == w.m.ID {
+		kept = w.head.SourceHash
+	}
+	found := w.engine.sources.File(w.m.Namespace, w.m.Source)
+	w.source, w.unsure = found.After(w.m.SourceStatus, kept), found.Why
+	w.looked = found.Status != memd.SourceUnchecked || found.Reach == sources.There
+}
+
+// lookedAt is the evidence of the look, none where it told nothing.
+func (w *inquiry) lookedAt() []string {
+	if !w.looked {
+		return nil
+	}
+	return []string{"looked at now: " + string(w.source)}
 }
 
 // keyed answers question 2.
@@ -120,7 +131,7 @@ func (w *inquiry) recalled() (string, []string) {
 		return w.noRow()
 	}
 	var evidence []string
-	if s := w.row(); s != nil {
+	if s := cmp.Or(w.row(), w.own); s != nil {
 		evidence = append(evidence, "matched "+joined(s.matched))
 		if s.over {
 			evidence = append(evidence, "over the match floor")
@@ -152,21 +163,14 @@ func (w *inquiry) outranked() (string, []string) {
 		return notAsked, nil
 	case w.m == nil:
 		return w.noRow()
-	case s == nil && w.reason == memd.WhyOutranked, s == nil && w.reason == memd.WhyUnavailable:
+	case s == nil && w.reason == memd.WhyOutranked:
+		return w.outrankedUnread()
+	case s == nil && w.reason == memd.WhyUnavailable:
 		return "unknown: " + w.detail, nil
 	case s == nil:
 		return "no: it is not in the order at all", []string{w.detail}
 	}
-	evidence := []string{fmt.Sprintf("its score %.4f = %s", s.score, wordsOf(partsOf(s.parts)))}
-	for i, ahead := range w.ranking.rows[:min(w.place, maxAhead)] {
-		line := fmt.Sprintf("place %d: %s, score %.4f: ", i+1, nameOf(&ahead.memory), ahead.score)
-		if more := wordsOf(difference(ahead.parts, s.parts)); more != "" {
-			line += more
-		} else {
-			line += "equal terms, and the newer or, of one time, the lower id"
-		}
-		evidence = append(evidence, line)
-	}
+	evidence := append([]string{scoreOf(s)}, w.ahead(s, w.place)...)
 	switch w.place {
 	case 0:
 		return "no: nothing stands before it", evidence
@@ -174,6 +178,38 @@ func (w *inquiry) outranked() (string, []string) {
 		return "yes: 1 row stands before it", evidence
 	}
 	return fmt.Sprintf("yes: %d rows stand before it", w.place), evidence
+}
+
+// outrankedUnread is outranked for a row that was not read, since too many of its
+// tier promised more. Its score is that of its own terms: what rows beside it would
+// lend it is not known.
+func (w *inquiry) outrankedUnread() (string, []string) {
+	rows := w.ranking.rows
+	n, _ := slices.BinarySearchFunc(rows, w.own, order)
+	evidence := append([]string{scoreOf(w.own), "its place is beyond the rows read"}, w.ahead(w.own, n)...)
+	if n == 0 {
+		return "unknown: none of the rows read stands before it by its own terms", evidence
+	}
+	return fmt.Sprintf("yes: %d of the rows read stand before it by its own terms", n), evidence
+}
+
+func scoreOf(s *scored) string {
+	return fmt.Sprintf("its score %.4f = %s", s.score, wordsOf(partsOf(s.parts)))
+}
+
+// ahead names the first rows of the order, of the n that stand before s, with what
+// each term of their scores is more than that of s.
+func (w *inquiry) ahead(s *scored, n int) (lines []string) {
+	for i, ahead := range w.ranking.rows[:min(n, maxAhead)] {
+		line := fmt.Sprintf("place %d: %s, score %.4f: ", i+1, nameOf(&ahead.memory), ahead.score)
+		if more := wordsOf(difference(ahead.parts, s.parts)); more != "" {
+			line += more
+		} else {
+			line += "equal terms, and the newer or, of one time, the lower id"
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // stale answers question 6.
@@ -190,6 +226,7 @@ func (w *inquiry) stale() (string, []string) {
 		"verified " + m.VerifiedAt.String(), fmt.Sprintf("kind %s stays fresh for %d days", m.Kind, int(fresh.Hours()/24)),
 		"source status " + string(m.SourceStatus),
 	}
+	evidence = append(evidence, w.lookedAt()...)
 	if w.groomed == "" {
 		evidence = append(evidence, "no whole groom has ended yet")
 	} else {
@@ -198,6 +235,10 @@ func (w *inquiry) stale() (string, []string) {
 	switch {
 	case m.Stale:
 		return fmt.Sprintf("yes: groom has marked it (%s)", m.StaleReason), evidence
+	case w.source == memd.SourceMissing:
+		return "yes: its source is missing, and groom has not marked it yet", evidence
+	case w.source == memd.SourceChanged:
+		return "yes: its source says something else, and groom has not marked it yet", evidence
 	case w.staleByAge:
 		return "yes: by its age, and groom has not marked it yet", evidence
 	}

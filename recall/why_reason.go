@@ -102,8 +102,8 @@ func (w *inquiry) ranked() (memd.WhyReason, string) {
 			return memd.WhyDuplicate, "the same content stands higher up, as " + w.twin()
 		}
 	}
-	if w.matches {
-		return memd.WhyOutranked, fmt.Sprintf("it matches, and so do more than %d rows of its tier that may matter more", maxScored)
+	if w.own != nil {
+		return memd.WhyOutranked, fmt.Sprintf("it matches, and so do more than %d rows of its tier that may matter more; its place is beyond the rows read", maxScored)
 	}
 	if len(r.terms.terms) == 0 {
 		return memd.WhyNoMatch, "the query has no terms to look for"
