@@ -226,14 +226,18 @@ func (w *inquiry) gone(v *store.View) (target, error) {
 	if !w.p.caller.AllAccess {
 		return target{}, nil
 	}
-	at, ns, ok, err := v.LastSeen(w.req.ID)
-	if err != nil || !ok || !w.p.caller.Sees(ns) {
+	last, ok, err := v.LastSeen(w.req.ID)
+	if err != nil || !ok || !w.p.caller.Sees(last.Namespace) {
 		return target{}, err
 	}
-	return target{
-		why: memd.WhyGone, namespace: ns,
-		said: fmt.Sprintf("it was last written on %s and is there no more: its time ran out, it made room under a budget, or it was deleted by hand", date(at)),
-	}, nil
+	t := target{
+		why: memd.WhyGone, namespace: last.Namespace,
+		said: fmt.Sprintf("it was last written on %s and is there no more: its time ran out, it made room under a budget, or it was deleted by hand", date(last.At)),
+	}
+	if last.Action == tiers.Pruned {
+		t.said = fmt.Sprintf("it was pruned by %s on %s, as a retention or a budget has it", last.Caller, date(last.At))
+	}
+	return t, nil
 }
 
 // versionsKnown are the versions of a key that the caller may know of.

@@ -118,6 +118,12 @@ func whyHouse(t testing.TB) (*house, map[string]string) {
 	h.keep("by/hand", "deleted by hand")
 	id["gone"] = h.say("it will be gone").ID
 	h.shell(`DELETE FROM long WHERE memory_key = 'by/hand'; DELETE FROM short WHERE id = '` + id["gone"] + `'`)
+	id["pruned"] = h.say("it will be pruned").ID
+	h.clock.Advance(time.Minute)
+	h.ok(h.store.Update(ctx, func(tx *store.Tx) error {
+		_, err := h.tiers.PruneRow(tx, store.Candidate{ID: id["pruned"], Tier: memd.Short, Namespace: memd.DefaultNamespace}, h.store.Now())
+		return err
+	}))
 	h.sql(second, `UPDATE long SET stale = 1, stale_reason = 'source_changed' WHERE memory_key = 'loquat/stale'`)
 	h.clock.Advance(time.Hour)
 	return h, id
@@ -173,7 +179,8 @@ func TestWhyReasons(t *testing.T) {
 		{"forgotten, by id", memd.WhyRequest{Query: "cherimoya", ID: id["forgotten"]}, memd.WhyForgotten, 0, "on 2026-11-30"},
 		{"forgotten, by key", memd.WhyRequest{Query: "sapote", MemoryKey: "lost"}, memd.WhyForgotten, 0, id["lost key"]},
 		{"deleted by hand", memd.WhyRequest{Query: "hand", MemoryKey: "by/hand"}, memd.WhyDeletedByHand, 0, "version 1"},
-		{"gone", memd.WhyRequest{Query: "gone", ID: id["gone"]}, memd.WhyGone, 0, "on 2026-11-30"},
+		{"gone", memd.WhyRequest{Query: "gone", ID: id["gone"]}, memd.WhyGone, 0, "last written on 2026-11-30"},
+		{"pruned", memd.WhyRequest{Query: "pruned", ID: id["pruned"]}, memd.WhyGone, 0, "pruned by groom on 2026-11-30"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := h.why(root, test.req)
@@ -250,6 +257,7 @@ func TestWhyTellsNothingOfTheHidden(t *testing.T) {
 		"a row of another namespace": {ID: id["elsewhere"]},
 		"a note of another caller":   {ID: id["note"], SessionID: "s1"},
 		"a row that is gone":         {ID: id["gone"]},
+		"a row that was pruned":      {ID: id["pruned"]},
 	}
 	hide := func(name, key string, then func(w memd.Written)) {
 		w := h.keep(key, "hidden pomelo of "+key, hr)

@@ -49,22 +49,21 @@ func (v *View) Graves(id string, namespaces []string, key string) ([]Grave, erro
 	return graves, err
 }
 
-// LastSeen returns when the audit log last names a memory, and in which
-// namespace; ok is false where it never does.
-func (v *View) LastSeen(id string) (at memd.Time, namespace string, ok bool, err error) {
+// LastSeen returns the last entry of the audit log that names a memory, without its
+// key and detail; ok is false where none does.
+func (v *View) LastSeen(id string) (last Entry, ok bool, err error) {
 	err = v.each(func(i int, c *conn) error {
-		return fail("read the audit log", c.each(v.ctx, `SELECT at, namespace FROM audit WHERE memory_id = ? ORDER BY at DESC LIMIT 1`,
+		return fail("read the audit log", c.each(v.ctx, `SELECT at, caller, action, namespace FROM audit WHERE memory_id = ? ORDER BY at DESC, seq DESC LIMIT 1`,
 			[]any{id}, func(rows *sql.Rows) error {
-				var when memd.Time
-				var ns string
-				err := rows.Scan(nullTime{&when}, nullText{&ns})
-				if !ok || when.After(at.Time) {
-					at, namespace, ok = when, ns, true
+				e := Entry{ID: id}
+				err := rows.Scan(nullTime{&e.At}, &e.Caller, &e.Action, nullText{&e.Namespace})
+				if !ok || e.At.After(last.At.Time) {
+					last, ok = e, true
 				}
 				return err
 			}))
 	})
-	return at, namespace, ok, err
+	return last, ok, err
 }
 
 // NamespacesOf returns the namespaces that a key was ever written in and not

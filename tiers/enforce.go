@@ -201,6 +201,9 @@ func (s *Service) ArchiveRow(tx *store.Tx, c store.Candidate, now memd.Time) (bo
 	return true, err
 }
 
+// Pruned is the action of the audit entry of a row that PruneRow deleted.
+const Pruned = "prune"
+
 // PruneRow deletes a row and leaves an audit entry.
 func (s *Service) PruneRow(tx *store.Tx, c store.Candidate, now memd.Time) (bool, error) {
 	did, err := tx.Delete(c.Tier, c.ID)
@@ -208,5 +211,5 @@ func (s *Service) PruneRow(tx *store.Tx, c store.Candidate, now memd.Time) (bool
 		return did, err
 	}
 	m := memd.Memory{ID: c.ID, Namespace: c.Namespace, MemoryKey: c.Key}
-	return true, tx.Audit(s.entry(groomer(), "prune", &m, now))
+	return true, tx.Audit(s.entry(groomer(), Pruned, &m, now))
 }
