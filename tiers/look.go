@@ -9,7 +9,7 @@ import (
 )
 
 // WithSources returns a Service that looks at the files that long rows rest on
-// when they are written and verified.
+// when they are written and verified, and at pages when they are verified.
 func (s *Service) WithSources(c *sources.Checker) *Service {
 	looking := *s
 	looking.sources = c
