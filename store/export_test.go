@@ -237,3 +237,6 @@ func (s *Set) HeldSigns() (n int) {
 	}
 	return n
 }
+
+// Begun reports whether the first turn of what goes on beside requests is over.
+func (s *Set) Begun() bool { return s.upkeep.begun.Load() }

@@ -193,15 +193,17 @@ func migrate(ctx context.Context, c *conn, pragmas string) error {
 
 // recordMeta writes what the daemon runs with into the meta table, so that a
 // person in the shell sees it. Values that stand already are left alone: a
-// start that changes nothing writes nothing.
+// start that changes nothing writes nothing, and one to read leaves the budgets.
 func (s *Set) recordMeta(ctx context.Context) error {
 	want := map[string]string{
 		"schema_version": strconv.Itoa(migrations.Latest),
 		"embedder":       s.outbox.space.model,
 		"embedder_dim":   strconv.Itoa(s.outbox.space.dim),
 	}
-	for _, b := range s.budgets.Map() {
-		want["budgets."+b.Key] = b.Value
+	if !s.asItIs {
+		for _, b := range s.budgets.Map() {
+			want["budgets."+b.Key] = b.Value
+		}
 	}
 	have := map[string]string{}
 	var leased bool

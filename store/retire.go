@@ -9,8 +9,8 @@ import (
 )
 
 // retireSurplus goes on with retirements that were cut short, and retires the
-// oldest historical databases while there are more than the budget has.
-func (s *Set) retireSurplus(ctx context.Context, room *Room) error {
+// oldest historical databases while there are more than limit.
+func (s *Set) retireSurplus(ctx context.Context, limit int, room *Room) error {
 	// One that is retired counts no more, and its file may not cost another's.
 	if err := s.dropRetired(ctx); err != nil {
 		return err
@@ -18,7 +18,7 @@ func (s *Set) retireSurplus(ctx context.Context, room *Room) error {
 	var files []string
 	var n int
 	err := s.View(ctx, func(v *View) (err error) {
-		files, n, err = s.surplusFiles(v)
+		files, n, err = s.surplusFiles(v, limit)
 		return err
 	})
 	if err == nil {
@@ -48,15 +48,15 @@ func (s *Set) dropRetired(ctx context.Context) error {
 }
 
 // surplusFiles names the historical databases that can be read, oldest first,
-// and says how many of them are to be retired for their number. The newest
-// stays: what is owed must have a place.
-func (s *Set) surplusFiles(v *View) (files []string, n int, err error) {
+// and says how many of them are to be retired where limit may stay, or because
+// their retirement has begun. The newest stays: what is owed must have a place.
+func (s *Set) surplusFiles(v *View, limit int) (files []string, n int, err error) {
 	for _, p := range slices.Backward(v.parts[1:]) {
 		if p.broken() == nil {
 			files = append(files, p.file)
 		}
 	}
-	n = len(v.parts) - 1 - s.budgets.HistoryFiles
+	n = len(v.parts) - 1 - limit
 	err = v.active().each(v.ctx, `SELECT file FROM history WHERE state = 'retiring'`, nil, func(rows *sql.Rows) error {
 		var file string
 		err := rows.Scan(&file)

@@ -110,7 +110,7 @@ func (d *deferral) why() string {
 // on the writer's goroutine, between two groups.
 func (s *Set) rollIfFull(ctx context.Context) {
 	w := s.writer
-	if w.conn == nil {
+	if w.conn == nil || s.asItIs {
 		return
 	}
 	used, _, err := pageBytes(ctx, w.conn)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/configs"
 )
 
 // Room is what was done to keep historical databases and vectors within their
@@ -20,12 +21,16 @@ type Room struct {
 // bytes first superseded versions, then the least valuable archived rows,
 // vectors of archived and short rows, short rows, vectors of long rows, and
 // then the oldest files. What is owed always stays, and where that alone is
-// more than the budget, new rows are refused from then on.
+// more than the budget, new rows are refused from then on. Meta names these
+// budgets then, also where the Set was opened as it is.
 func (s *Set) MakeRoom(ctx context.Context) (Room, error) {
 	s.making.Lock()
 	defer s.making.Unlock()
 	room := Room{Retired: []string{}}
-	if err := s.retireSurplus(ctx, &room); err != nil {
+	if err := s.recordBudgets(ctx); err != nil {
+		return room, err
+	}
+	if err := s.retireSurplus(ctx, s.budgets.HistoryFiles, &room); err != nil {
 		return room, err
 	}
 	if err := s.dropSurplusVectors(ctx, &room); err != nil {
@@ -51,6 +56,36 @@ func (s *Set) MakeRoom(ctx context.Context) (Room, error) {
 			return room, s.setFull(ctx, true)
 		}
 	}
+}
+
+// recordBudgets has meta name the budgets of a Set that was opened as it is, as the
+// opening does of others.
+func (s *Set) recordBudgets(ctx context.Context) error {
+	if !s.asItIs {
+		return nil
+	}
+	var changed []configs.Setting
+	err := s.View(ctx, func(v *View) error {
+		for _, b := range s.budgets.Map() {
+			if old, err := v.Meta("budgets." + b.Key); err != nil {
+				return err
+			} else if old != b.Value {
+				changed = append(changed, b)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	return s.Update(ctx, func(tx *Tx) error {
+		for _, b := range changed {
+			if err := tx.SetMeta("budgets."+b.Key, b.Value, s.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Trim brings vectors down to their budgets, and the rows of those historical
@@ -90,7 +125,7 @@ func (s *Set) Surplus(ctx context.Context) (Surplus, error) {
 	}
 	over -= leaving
 	err = s.View(ctx, func(v *View) error {
-		_, sur.Files, err = s.surplusFiles(v)
+		_, sur.Files, err = s.surplusFiles(v, s.budgets.HistoryFiles)
 		if err != nil {
 			return err
 		}
@@ -127,7 +162,7 @@ func (s *Set) overBytes(ctx context.Context) (over int64, err error) {
 // for their number.
 func (s *Set) surplusBytes(ctx context.Context) (sum int64, err error) {
 	err = s.View(ctx, func(v *View) error {
-		files, n, err := s.surplusFiles(v)
+		files, n, err := s.surplusFiles(v, s.budgets.HistoryFiles)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"os"
@@ -79,10 +80,15 @@ func (s *Set) Stats(ctx context.Context) (Stats, error) {
 		for _, t := range memd.AllTiers() {
 			st.Tiers = append(st.Tiers, byTier[t])
 		}
+		limits := map[string]string{} // in force; those in meta may be of before
+		for _, b := range s.budgets.Map() {
+			limits[b.Key] = b.Value
+		}
 		c := v.active()
 		err := c.each(ctx, `SELECT budget, used, "limit" FROM budget ORDER BY budget`, nil, func(rows *sql.Rows) error {
 			var b BudgetStats
 			err := rows.Scan(&b.Budget, &b.Used, &b.Limit)
+			b.Limit = cmp.Or(limits[b.Budget], b.Limit)
 			st.Budgets = append(st.Budgets, b)
 			return err
 		})

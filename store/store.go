@@ -33,6 +33,11 @@ type Options struct {
 	Version     string // of this memd, for the manifests of backups
 	KeepBackups int    // how many the default folder keeps; 0 keeps every one
 
+	// AsItIs opens without putting the budgets in force: beside requests nothing
+	// goes and no database rolls over for them, and meta names those of before until
+	// MakeRoom is called. Steps that were cut short are carried through as ever.
+	AsItIs bool
+
 	NoVectors bool // do as where sqlite-vec is missing
 	NoIndex   bool // search with SQLite's index alone
 }
@@ -71,6 +76,7 @@ type Set struct {
 	vectors   bool // whether sqlite-vec is there; fixed once open
 	withoutIt bool // Options.NoVectors
 	noIndex   bool // Options.NoIndex
+	asItIs    bool // Options.AsItIs, of a store that was there
 
 	version string
 	keep    int
@@ -116,7 +122,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	}
 	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},
-		outbox: newOutbox(&opts), withoutIt: opts.NoVectors, noIndex: opts.NoIndex}
+		outbox: newOutbox(&opts), withoutIt: opts.NoVectors, noIndex: opts.NoIndex, asItIs: opts.AsItIs && !unmade}
 	s.upkeep.calls, s.indexer.calls = make(chan struct{}, 1), make(chan struct{}, 1)
 	s.writer = newWriter(ctx, s)
 	if err := s.openFiles(ctx, path); err != nil {

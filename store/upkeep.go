@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -34,7 +35,7 @@ func (u *upkeep) begin(ctx context.Context, s *Set) {
 	go func() {
 		defer close(u.done)
 		for {
-			if _, err := s.MakeRoom(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
+			if err := s.tidy(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
 				s.log.Error("no room made for historical databases", "error", err)
 			}
 			u.begun.Store(true)
@@ -48,6 +49,18 @@ func (u *upkeep) begin(ctx context.Context, s *Set) {
 			}
 		}
 	}()
+}
+
+// tidy makes room. A Set that is open as it is only carries retirements through
+// that were cut short.
+func (s *Set) tidy(ctx context.Context) error {
+	if !s.asItIs {
+		_, err := s.MakeRoom(ctx)
+		return err
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	return s.retireSurplus(ctx, math.MaxInt, &Room{})
 }
 
 // wake has the goroutine look for work. It never waits.
