@@ -73,7 +73,7 @@ func budgetsMatch(e *evidence) outcome {
 		}
 	}
 	slices.Sort(wrong)
-	o := e.judgeMeta("each budgets.* in meta is that of the configuration in force", "restart memd, which writes them anew; delete what it does not know in the sqlite3 shell")
+	o := e.judgeMeta("each budgets.* in meta is that of the configuration in force", "restart the daemon, or memd groom where none runs: either puts them in force; delete what memd does not know in the sqlite3 shell")
 	if o.wrong = len(wrong) > 0; o.wrong {
 		o.how += "; other: " + strings.Join(wrong, ", ")
 	}

@@ -35,7 +35,7 @@ type app struct {
 
 // openApp takes the data folder, waiting for it as long as it may, and opens
 // what is in it. The caller must close the app.
-func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait time.Duration) (*app, error) {
+func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait time.Duration, why purpose) (*app, error) {
 	lock, err := dirlock.Acquire(ctx, cfg.Dir, wait, dirlock.Options{AllowNetworkFS: cfg.AllowNetworkFS})
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	release := func() error { closeSelector(); return closeEmbedder() }
 	set, err := store.Open(ctx, store.Options{
 		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
-		Embedder: embedder,
+		Embedder: embedder, AsItIs: why == toRead,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release(), lock.Release())

@@ -30,7 +30,7 @@ The exit code is 1 when ten or more boxes apply and fewer than seven pass, with
 			if sample < 0 || sample > groom.MaxSample {
 				return memd.FieldErrorf(memd.CodeInvalidRequest, "sample", "--sample must be 0 to %d", groom.MaxSample)
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Audit(cmd.Context(), sample)
 				human := audited
 				if markdown {

@@ -31,7 +31,7 @@ backup.keep of them.`,
 					return err
 				}
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Backup(cmd.Context(), to)
 				return show(c, reply, err, backedUp)
 			})

@@ -24,7 +24,7 @@ func (c *cli) context() *cobra.Command {
 			if req.Query, err = c.text(args); err != nil {
 				return err
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Context(cmd.Context(), req)
 				if err == nil && reply.Value.Text == "" && !c.json {
 					fmt.Fprintf(c.errs, "memd: %s\n", plain(noContext(req, reply.Value)))

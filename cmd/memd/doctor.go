@@ -91,7 +91,7 @@ func (c *cli) examine(ctx context.Context, cfg *configs.Loaded) ([]store.Finding
 	for _, w := range cfg.Warnings {
 		found = append(found, store.Finding{Check: "configuration", Detail: w, Fix: "memd config"})
 	}
-	m, err := c.reach(ctx, cfg)
+	m, err := c.reach(ctx, cfg, toRead)
 	if err != nil {
 		return broken(ctx, found, "open", err)
 	}

@@ -26,7 +26,7 @@ func (c *cli) get() *cobra.Command {
 			if versions && at.key == "" {
 				return usagef("memd get --key KEY --versions", "only a key has versions")
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				if versions {
 					reply, err := m.Versions(cmd.Context(), at.namespace, at.key)
 					return show(c, reply, err, func(w io.Writer, v client.Versions) { rows(w, v.Versions) })

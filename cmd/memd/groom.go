@@ -20,7 +20,9 @@ func (c *cli) groom() *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, func(m *memory) error {
+			// A real run too finds the store as its dry run would: it puts the budgets
+			// in force itself.
+			return c.reading(cmd, func(m *memory) error {
 				if reports {
 					reply, err := m.GroomReports(cmd.Context())
 					return show(c, reply, err, func(w io.Writer, past client.GroomReports) { pastRuns(w, past, ids) })

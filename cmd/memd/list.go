@@ -28,7 +28,7 @@ func (c *cli) list() *cobra.Command {
 					return memd.FieldErrorf(memd.CodeInvalidRequest, "limit", "limit must be 1 to %d", memd.MaxListLimit)
 				}
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.List(cmd.Context(), req)
 				return show(c, reply, err, func(w io.Writer, page memd.Page) {
 					rows(w, page.Memories)

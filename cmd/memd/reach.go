@@ -26,13 +26,30 @@ type memory struct {
 // probeTimeout is how long a daemon may take to say that it lives.
 const probeTimeout = 2 * time.Second
 
+// purpose is what the store is opened for.
+type purpose int
+
+const (
+	toChange purpose = iota
+	toRead           // and kept as it is, whatever the budgets; see store.Options.AsItIs
+)
+
 // with reaches the store, runs fn and lets the store go again.
 func (c *cli) with(cmd *cobra.Command, fn func(*memory) error) error {
+	return c.within(cmd, toChange, fn)
+}
+
+// reading is with for what changes no memory.
+func (c *cli) reading(cmd *cobra.Command, fn func(*memory) error) error {
+	return c.within(cmd, toRead, fn)
+}
+
+func (c *cli) within(cmd *cobra.Command, why purpose, fn func(*memory) error) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
-	m, err := c.reach(cmd.Context(), cfg)
+	m, err := c.reach(cmd.Context(), cfg, why)
 	if err != nil {
 		return err
 	}
@@ -42,7 +59,7 @@ func (c *cli) with(cmd *cobra.Command, fn func(*memory) error) error {
 // reach finds the running daemon, or else takes the data folder itself. A
 // folder in use without a daemon on its socket is another command's, or that
 // of a daemon that starts or ends: both are tried until --wait has passed.
-func (c *cli) reach(ctx context.Context, cfg *configs.Loaded) (*memory, error) {
+func (c *cli) reach(ctx context.Context, cfg *configs.Loaded, why purpose) (*memory, error) {
 	deadline := time.Now().Add(c.wait)
 	for {
 		if m := running(ctx, cfg.Dir); m != nil {
@@ -50,7 +67,7 @@ func (c *cli) reach(ctx context.Context, cfg *configs.Loaded) (*memory, error) {
 		}
 		// Without a wait of its own Acquire still insists for a moment, which
 		// paces this loop.
-		a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn), 0)
+		a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn), 0, why)
 		if _, held := errors.AsType[*dirlock.HeldError](err); held && time.Now().Before(deadline) {
 			continue
 		}

@@ -32,7 +32,7 @@ func (c *cli) recall() *cobra.Command {
 			if noTouch {
 				q.Touch = new(bool)
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Recall(cmd.Context(), q)
 				return show(c, reply, err, hits)
 			})

@@ -54,7 +54,7 @@ func (c *cli) mend(ctx context.Context, cfg *configs.Loaded) (store.Repaired, er
 	if err != nil {
 		return store.Repaired{Mended: []store.Mended{}}, err
 	}
-	a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn), c.wait)
+	a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn), c.wait, toChange)
 	if err != nil {
 		return store.Repaired{Mended: []store.Mended{}}, err
 	}

@@ -30,7 +30,7 @@ the daemon at once, which the store survives too.`,
 			}
 			ctx, stop := untilSignal(cmd.Context(), log)
 			defer stop()
-			a, err := openApp(ctx, cfg, log, 0)
+			a, err := openApp(ctx, cfg, log, 0, toChange)
 			if err != nil {
 				return err
 			}

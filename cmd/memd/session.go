@@ -20,7 +20,7 @@ func (c *cli) sessionNotes() *cobra.Command {
 		Args:              oneID("session"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Notes(cmd.Context(), args[0])
 				return show(c, reply, err, func(w io.Writer, page memd.Page) {
 					for _, n := range page.Memories {

@@ -17,7 +17,7 @@ func (c *cli) stats() *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Stats(cmd.Context())
 				return show(c, reply, err, statistics)
 			})

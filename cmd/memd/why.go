@@ -29,7 +29,7 @@ its place is not asked. What is named and was never written is answered too.`,
 			if req.Query, err = c.text(args); err != nil {
 				return err
 			}
-			return c.with(cmd, func(m *memory) error {
+			return c.reading(cmd, func(m *memory) error {
 				reply, err := m.Why(cmd.Context(), req)
 				return show(c, reply, err, chain)
 			})
