@@ -121,7 +121,7 @@ func (r *Runner) run(ctx context.Context, opts Options) (report Report, err erro
 	}
 	now := r.store.Now()
 	report = Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: now, Passes: []Pass{}}
-	here := &run{Runner: r, opts: opts, now: now, rules: tiers.New(r.store), moved: tiers.Moved{}}
+	here := &run{Runner: r, opts: opts, now: now, rules: tiers.New(r.store), moved: tiers.Moved{}, barred: map[string]bool{}}
 	for _, p := range passes {
 		if opts.Light && !p.light {
 			continue
@@ -135,6 +135,8 @@ func (r *Runner) run(ctx context.Context, opts Options) (report Report, err erro
 		if err != nil {
 			pass.Error = string(memd.CodeOf(err))
 			r.log.Error("groom pass failed", "pass", p.name, "error", err)
+		} else if err := here.unread(ctx); err != nil {
+			pass.Error = string(memd.CodeOf(err))
 		}
 		report.Passes = append(report.Passes, pass)
 	}

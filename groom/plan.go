@@ -2,6 +2,7 @@ package groom
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,6 +51,8 @@ type run struct {
 	moved tiers.Moved // in a dry run: by the passes so far
 	heads []look      // see examine
 	urls  string      // where the next run goes on with URLs, "" where that stays
+
+	barred map[string]bool // historical databases that could not be read
 }
 
 // perform plans a pass and, unless the run is dry, does what it planned.
@@ -86,6 +89,26 @@ func (r *run) perform(ctx context.Context, p pass) (Pass, error) {
 		out.Planned = max(out.Planned, out.Changed)
 	}
 	return out, err
+}
+
+// unread is why the pass that has ended could not look into every database: all
+// passes do, and none can be whole without. The log has each database once.
+func (r *run) unread(ctx context.Context) error {
+	var failed map[string]error
+	err := r.store.View(ctx, func(v *store.View) error {
+		failed = v.Unread()
+		return nil
+	})
+	for _, file := range slices.Sorted(maps.Keys(failed)) {
+		if err == nil {
+			err = failed[file]
+		}
+		if !r.barred[file] {
+			r.barred[file] = true
+			r.log.Error("groom without a historical database", "file", file, "error", failed[file])
+		}
+	}
+	return err
 }
 
 // pretend reports what a pass would change, and has the passes after it see

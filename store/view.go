@@ -162,6 +162,17 @@ func (v *View) Unavailable() ([]string, error) {
 	return names, nil
 }
 
+// Unread is why historical databases cannot be read, by file. It asks every one.
+func (v *View) Unread() map[string]error {
+	failed := map[string]error{}
+	for i, p := range v.parts {
+		if v.conn(i) == nil {
+			failed[p.file] = v.missed[i]
+		}
+	}
+	return failed
+}
+
 // absent is the answer to a search for one row that no database has: an error
 // where one could not be read.
 func (v *View) absent() error {
