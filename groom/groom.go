@@ -72,6 +72,7 @@ type Runner struct {
 	store   *store.Set
 	sources *sources.Checker
 	log     *slog.Logger
+	life    context.Context // of the process; see WithLife
 
 	turn     chan struct{} // holds one during a run
 	progress atomic.Pointer[Progress]
@@ -83,7 +84,7 @@ func New(s *store.Set, log *slog.Logger) *Runner {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{store: s, log: log, turn: make(chan struct{}, 1), sources: sources.New(nil)}
+	return &Runner{store: s, log: log, life: context.Background(), turn: make(chan struct{}, 1), sources: sources.New(nil)}
 }
 
 // WithSources has the Runner look at the artefacts that memories rest on.
@@ -92,19 +93,48 @@ func (r *Runner) WithSources(c *sources.Checker) *Runner {
 	return r
 }
 
+// WithLife has runs that were asked for end with life, before they are done. Those
+// by a schedule end with their own context.
+func (r *Runner) WithLife(life context.Context) *Runner {
+	r.life = life
+	return r
+}
+
 // Running is how far the run under way has come, nil where there is none.
 func (r *Runner) Running() *Progress { return r.progress.Load() }
 
 // Run runs the passes in order. A pass that fails is reported by name and the
 // rest still run; only a context at its end stops the run. Two runs never
-// overlap: the second is refused with store_busy.
+// overlap: the second is refused with store_busy, and so is one that the end of
+// the process cuts off.
 func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 	select {
 	case r.turn <- struct{}{}:
 	default:
 		return Report{}, memd.Errorf(memd.CodeStoreBusy, "a groom is running").WithHint("wait for it to end")
 	}
-	return r.run(ctx, opts)
+	living, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(r.life, end)()
+	report, err := r.run(living, opts)
+	switch {
+	case err != nil && r.life.Err() != nil && ctx.Err() == nil:
+		return report, memd.Errorf(memd.CodeStoreBusy, "the groom was cut off").
+			WithHint("memd is ending; the next run goes on where this stopped")
+	case err == nil && report.Whole():
+		r.tell(report)
+	}
+	return report, err
+}
+
+// tell logs a run that was asked for and succeeded; a schedule logs its own.
+func (r *Runner) tell(report Report) {
+	changed := 0
+	for _, p := range report.Passes {
+		changed += p.Changed
+	}
+	ms := float64(report.FinishedAt.Sub(report.StartedAt.Time).Microseconds()) / 1000
+	r.log.Info("groom done", "light", report.Light, "dry_run", report.DryRun, "changed", changed, "ms", ms)
 }
 
 // run is Run in its turn, which it ends.

@@ -39,6 +39,7 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.runner.WithLife(ctx)
 	listeners, err := a.listen()
 	if err != nil {
 		return err

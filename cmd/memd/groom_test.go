@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,7 +91,7 @@ func TestScheduledGroom(t *testing.T) {
 	eventually(t, "the missed groom", func() bool { return len(b.grooms().Reports) > 0 })
 	d.stop()
 	past := b.grooms().Reports
-	if len(past) != 1 || past[0].Light || !past[0].Whole() || !strings.Contains(d.log.String(), `"msg":"scheduled job done","job":"groom"`) {
+	if len(past) != 1 || past[0].Light || !past[0].Whole() || !strings.Contains(d.log.String(), `"msg":"scheduled job done","job":"groom"`) || strings.Contains(d.log.String(), "groom done") {
 		t.Fatalf("%+v; logged %s", past, d.log.String())
 	}
 
@@ -121,6 +122,43 @@ func TestGroomBesideGroom(t *testing.T) {
 	}
 	b.must("groom", "--light")
 	d.stop()
+}
+
+// A daemon that is told to end cuts off a groom that was asked for, and says so.
+func TestGroomIsCutOffByTheEnd(t *testing.T) {
+	b := newBox(t)
+	d := b.serve()
+	release := b.hold()
+	asked := make(chan result, 1)
+	go func() { asked <- b.run("groom") }()
+	eventually(t, "the groom is under way", func() bool { return b.grooms().Running != nil })
+	d.signal(syscall.SIGTERM)
+	r := <-asked
+	if r.code != memd.ExitBusy || !strings.Contains(r.err, "the next run goes on where this stopped") {
+		t.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
+	}
+	release()
+	if code := d.wait(); code != 0 || strings.Contains(d.log.String(), "cut off") {
+		t.Errorf("the daemon exits %d: %s", code, d.log.String())
+	}
+	if past := b.grooms(); len(past.Reports) != 0 {
+		t.Errorf("%+v", past)
+	}
+	b.must("groom")
+}
+
+// A groom that was asked for leaves one line in the log, a dry one none.
+func TestGroomIsLogged(t *testing.T) {
+	b := newBox(t)
+	d := b.serve()
+	b.must("remember", "worth keeping")
+	b.must("groom", "--dry-run")
+	b.must("groom", "--light")
+	d.stop()
+	log := d.log.String()
+	if strings.Count(log, `"msg":"groom done"`) != 1 || !strings.Contains(log, `"msg":"groom done","light":true,"dry_run":false,"changed":`) {
+		t.Error(log)
+	}
 }
 
 // Without a daemon the second groom waits for the folder, and then runs.
