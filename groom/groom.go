@@ -30,9 +30,24 @@ type Pass struct {
 	IDs     []string `json:"ids"` // of the rows that changed, the first maxIDs
 	// MoreIDs is how many there are beyond IDs. A report that is kept holds fewer
 	// of them than the answer to a run.
-	MoreIDs int    `json:"more_ids,omitempty"`
-	Error   string `json:"error,omitempty"` // a code, never a cause
+	MoreIDs int `json:"more_ids,omitempty"`
+	// Pairs are the rows that say the same, by report_duplicates: the first maxPairs,
+	// of a report that is kept fewer.
+	Pairs []Pair `json:"pairs,omitempty"`
+	Error string `json:"error,omitempty"` // a code, never a cause
 }
+
+// Pair is two heads of one namespace that say the same, for a person to choose
+// between. The first is the one whose key comes first.
+type Pair struct {
+	Namespace string    `json:"namespace"`
+	IDs       [2]string `json:"ids"`
+	Keys      [2]string `json:"keys"`
+	Reason    reason    `json:"reason"`
+}
+
+// maxPairs bounds the pairs of one pass.
+const maxPairs = 100
 
 // maxIDs bounds the ids of one pass in the answer to a run.
 const maxIDs = 1000

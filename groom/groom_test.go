@@ -366,3 +366,34 @@ func TestFailedPassIsNamed(t *testing.T) {
 		t.Errorf("%d reports, error %v", len(reports), err)
 	}
 }
+
+// report_duplicates tells who says the same as whom; of reports that are kept, long
+// ones lose that first.
+func TestPairsOfDuplicates(t *testing.T) {
+	h := newHouse(t)
+	long := func(key, text string) string {
+		t.Helper()
+		return h.rememberLong(memd.RememberLongTerm{MemoryKey: key, Summary: text, Source: "AGENTS.md"}).ID
+	}
+	a, b := long("a", "Always run make test-all before releasing."), long("b", "Before every release, run make test-all")
+	p := h.pass(h.groom(groom.Options{}), "report_duplicates")
+	want := groom.Pair{Namespace: memd.DefaultNamespace, IDs: [2]string{a, b}, Keys: [2]string{"a", "b"}, Reason: "similar_wording"}
+	if len(p.Pairs) != 1 || p.Pairs[0] != want || p.Planned != 1 {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+	for n := range 240 {
+		long(fmt.Sprintf("%s%03d", strings.Repeat("equal/", 30), n), fmt.Sprintf("the same text of pair %d", n/2))
+	}
+	if p = h.pass(h.groom(groom.Options{}), "report_duplicates"); len(p.Pairs) != 100 || p.Planned < 120 {
+		t.Errorf("%d pairs of %d", len(p.Pairs), p.Planned)
+	}
+	reports, err := h.runner.Reports(context.Background())
+	h.must(err)
+	last := h.pass(reports[0], "report_duplicates")
+	if len(reports) != 2 || last.Pairs != nil || len(last.IDs) != len(p.IDs) || len(h.pass(reports[1], "report_duplicates").Pairs) != 0 {
+		t.Errorf("of %d reports the last keeps %d pairs and %d ids", len(reports), len(last.Pairs), len(last.IDs))
+	}
+	if n := len(h.meta("groom_reports")); n > 48<<10 {
+		t.Errorf("the reports take %d bytes", n)
+	}
+}

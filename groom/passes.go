@@ -265,7 +265,9 @@ func reportDuplicates(ctx context.Context, r *run) (p plan, err error) {
 		if r.has(d.ids[0]) || r.has(d.ids[1]) {
 			continue
 		}
-		p.found++
+		if p.found++; p.found <= maxPairs {
+			p.pairs = append(p.pairs, Pair{d.namespace, d.ids, d.keys, d.reason})
+		}
 		for _, id := range d.ids {
 			if !named[id] {
 				named[id] = true

@@ -31,6 +31,7 @@ type plan struct {
 
 	found int      // that are for a person alone
 	named []string // the rows of those
+	pairs []Pair   // in which they are, the first of them
 }
 
 // step is the same done to several rows, to each if the condition by which it
@@ -66,6 +67,7 @@ func (r *run) perform(ctx context.Context, p pass) (Pass, error) {
 	out.Capped = planned.capped
 	out.Planned = planned.estimate + planned.found
 	out.name(planned.named...)
+	out.Pairs = planned.pairs
 	for i := range planned.steps {
 		s := &planned.steps[i]
 		slices.SortStableFunc(s.rows, func(a, b store.Candidate) int { return strings.Compare(a.File, b.File) })

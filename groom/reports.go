@@ -33,7 +33,7 @@ func worthKeeping(past []Report) []Report {
 }
 
 // encode is the kept form of reports, newest first. Of what is too long, first the
-// oldest reports lose their ids, and then the oldest go.
+// oldest reports lose their pairs and then their ids, and then the oldest go.
 func encode(reports []Report) (string, error) {
 	for oldest := len(reports) - 1; ; oldest-- {
 		encoded, err := json.Marshal(reports)
@@ -51,10 +51,17 @@ func encode(reports []Report) (string, error) {
 // idBytes is what an id takes in a report.
 const idBytes = len(`"01900000-0000-7000-8000-000000000000",`)
 
-// shortened is a report with so many ids fewer that it is that many bytes
-// shorter, if it has as many.
+// shortened is a report without pairs and with so many ids fewer that it is that
+// many bytes shorter, if it has as many.
 func shortened(r Report, bytes int) Report {
 	r.Passes = slices.Clone(r.Passes)
+	for i := range r.Passes {
+		if p := &r.Passes[i]; len(p.Pairs) > 0 {
+			text, _ := json.Marshal(p.Pairs) // of nothing but texts: it cannot fail
+			bytes -= len(text) + len(`,"pairs":`)
+			p.Pairs = nil
+		}
+	}
 	for i := len(r.Passes) - 1; i >= 0 && bytes > 0; i-- {
 		p := &r.Passes[i]
 		if len(p.IDs) == 0 {

@@ -71,6 +71,9 @@ func groomed(w io.Writer, r groom.Report, ids bool) {
 	}
 	table(w, lines...)
 	for _, p := range r.Passes {
+		samePairs(w, p)
+	}
+	for _, p := range r.Passes {
 		if !ids || len(p.IDs) == 0 {
 			continue
 		}
@@ -81,6 +84,25 @@ func groomed(w io.Writer, r groom.Report, ids bool) {
 		if p.MoreIDs > 0 {
 			fmt.Fprintf(w, "  and %d more\n", p.MoreIDs)
 		}
+	}
+}
+
+// shownPairs is how many pairs of a pass are shown to people.
+const shownPairs = 10
+
+// samePairs lists the first pairs of rows that say the same, and what tells of the
+// rest.
+func samePairs(w io.Writer, p groom.Pass) {
+	shown := p.Pairs[:min(len(p.Pairs), shownPairs)]
+	if len(shown) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "say the same, one of the two may go (memd forget --key):")
+	for _, d := range shown {
+		fmt.Fprintf(w, "  %s and %s in %s (%s)\n", d.Keys[0], d.Keys[1], d.Namespace, d.Reason)
+	}
+	if more := p.Planned - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more; see --json\n", more)
 	}
 }
 

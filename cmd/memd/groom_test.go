@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -208,10 +209,11 @@ func TestGroomText(t *testing.T) {
 	var text strings.Builder
 	r := groom.Report{Light: true, Passes: []groom.Pass{
 		{Name: "expire_transient", Planned: 3, Changed: 2, Skipped: 1, Capped: true, Bytes: 4096, MS: 1.25, IDs: []string{"a", "b"}, MoreIDs: 7},
+		{Name: "report_duplicates", Planned: 12, IDs: []string{}, Pairs: slices.Repeat([]groom.Pair{{Namespace: "ns", Keys: [2]string{"k1", "k2"}, Reason: "equal_content"}}, 11)},
 		{Name: "vacuum", IDs: []string{}, Error: "store_busy"},
 	}}
 	groomed(&text, r, false)
-	if got := text.String(); strings.Contains(got, "more") || !strings.Contains(got, "4096") || !strings.Contains(got, "capped") || !strings.Contains(got, "store_busy") {
+	if got := text.String(); strings.Count(got, "  k1 and k2 in ns (equal_content)\n") != 10 || !strings.Contains(got, "  and 2 more; ") || !strings.Contains(got, "4096") || !strings.Contains(got, "capped") || !strings.Contains(got, "store_busy") {
 		t.Error(got)
 	}
 	text.Reset()
