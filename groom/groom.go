@@ -87,7 +87,7 @@ type Runner struct {
 	store   *store.Set
 	sources *sources.Checker
 	log     *slog.Logger
-	life    context.Context // of the process; see WithLife
+	life    context.Context // of the process, nil for no end; see WithLife
 
 	turn     chan struct{} // holds one during a run
 	progress atomic.Pointer[Progress]
@@ -99,7 +99,7 @@ func New(s *store.Set, log *slog.Logger) *Runner {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{store: s, log: log, life: context.Background(), turn: make(chan struct{}, 1), sources: sources.New(nil)}
+	return &Runner{store: s, log: log, turn: make(chan struct{}, 1), sources: sources.New(nil)}
 }
 
 // WithSources has the Runner look at the artefacts that memories rest on.
@@ -128,12 +128,16 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 	default:
 		return Report{}, memd.Errorf(memd.CodeStoreBusy, "a groom is running").WithHint("wait for it to end")
 	}
-	living, end := context.WithCancel(ctx)
-	defer end()
-	defer context.AfterFunc(r.life, end)()
+	living, ended := ctx, func() bool { return false }
+	if r.life != nil {
+		both, end := context.WithCancel(ctx)
+		defer end()
+		defer context.AfterFunc(r.life, end)()
+		living, ended = both, func() bool { return r.life.Err() != nil && ctx.Err() == nil }
+	}
 	report, err := r.run(living, opts)
 	switch {
-	case err != nil && r.life.Err() != nil && ctx.Err() == nil:
+	case err != nil && ended():
 		return report, memd.Errorf(memd.CodeStoreBusy, "the groom was cut off").
 			WithHint("memd is ending; the next run goes on where this stopped")
 	case err == nil && report.Whole():
