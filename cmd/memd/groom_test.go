@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -134,11 +135,18 @@ func TestGroomIsCutOffByTheEnd(t *testing.T) {
 	go func() { asked <- b.run("groom") }()
 	eventually(t, "the groom is under way", func() bool { return b.grooms().Running != nil })
 	d.signal(syscall.SIGTERM)
+	eventually(t, "the daemon takes no more requests", func() bool {
+		c, err := net.Dial("unix", filepath.Join(b.dir, dirlock.SocketName))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	release()
 	r := <-asked
 	if r.code != memd.ExitBusy || !strings.Contains(r.err, "the next run goes on where this stopped") {
 		t.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
 	}
-	release()
 	if code := d.wait(); code != 0 || strings.Contains(d.log.String(), "cut off") {
 		t.Errorf("the daemon exits %d: %s", code, d.log.String())
 	}
