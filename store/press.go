@@ -19,7 +19,8 @@ type stage struct {
 }
 
 // pressed are the stages in the contract's order (section 4, store_bytes). An
-// archived row that carries a key is owed, superseded or not.
+// archived row that carries a key is owed, superseded or not, and so is a long
+// row of which no newer version stands.
 var pressed = [...]stage{
 	{tier: memd.Long, rows: `TRUE`, old: true},
 	{tier: memd.Archive, rows: `{t}.memory_key IS NULL`},
@@ -183,8 +184,8 @@ func turnOf(plan []victim) int {
 
 // victim is a row that may go, or its vector.
 type victim struct {
+	version
 	file    string
-	id      string
 	updated string
 	bytes   int64 // what it takes, roughly
 	value   float64
@@ -219,7 +220,7 @@ func (v *View) victims(st stage, need int64, now memd.Time) ([]victim, error) {
 			} else {
 				x.bytes = x.bytes*indexPerText + rowOverhead
 			}
-			m.ID = x.id
+			m.ID, x.headKey, x.number = x.id, headKey{m.Namespace, m.MemoryKey}, m.Version
 			ok, err := v.mayGo(i, st, &m)
 			if err != nil {
 				return err
@@ -250,9 +251,7 @@ func (v *View) mayGo(i int, st stage, m *memd.Memory) (bool, error) {
 	if !ok || err != nil || !st.old {
 		return ok, err
 	}
-	h, known, err := v.Head(m.Namespace, m.MemoryKey)
-	// Without a head nothing tells that the row has a successor.
-	return known && m.Version < h.Version, err
+	return v.succeeded(m)
 }
 
 // drop deletes a row or its vector where it stands, unless it was written since
@@ -273,6 +272,11 @@ func (tx *Tx) drop(st stage, v victim) (bool, error) {
 	}
 	if !same || err != nil {
 		return false, fail("look for a row", p.failed(err))
+	}
+	if st.old {
+		if last, err := tx.w.lastWord(tx.ctx, v.version); last || err != nil {
+			return false, err
+		}
 	}
 	if st.vectors {
 		return tx.dropVector(v.id)

@@ -256,5 +256,9 @@ func (w *writer) owed(ctx context.Context, p *part) (owed bool, err error) {
 			return true, fail("look for what is owed", err)
 		}
 	}
-	return false, fail("look for what is owed", rows.Err())
+	if err := rows.Err(); err != nil {
+		return true, fail("look for what is owed", err)
+	}
+	left, err := w.headless(ctx, p, c)
+	return len(left) > 0, err
 }

@@ -29,21 +29,36 @@ func (tx *Tx) moveOwed(from, to *part) (int, error) {
 		return 0, err
 	}
 	moved, left := 0, movedBytes
-	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
-		ids, err := tx.owedIDs(from, own, t)
-		if err != nil {
-			return 0, err
-		}
+	move := func(t memd.Tier, ids []string) error {
 		for _, id := range ids {
 			if left <= 0 || moved == movedRows {
-				return moved, nil
+				return nil
 			}
 			n, err := tx.moveOne(from, to, own, into, t, id)
 			if err != nil {
-				return 0, err
+				return err
 			}
 			left -= n
 			moved++
+		}
+		return nil
+	}
+	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
+		ids, err := tx.owedIDs(from, own, t)
+		if err == nil {
+			err = move(t, ids)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if moved == 0 { // to look for these takes longest
+		ids, err := tx.w.headless(tx.ctx, from, own)
+		if err == nil {
+			err = move(memd.Long, ids)
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
 	if moved > 0 {
