@@ -54,11 +54,21 @@ const (
 )
 
 // due is since when groom must have seen to what was due: its last full run, or
-// when that should have been.
+// when that should have been. Where that run was a retry of the passes that had
+// failed, the others ran before.
 func (e *evidence) due() memd.Time {
+	last := e.lastFull
+	for _, r := range e.reports {
+		if !r.Light && !r.FinishedAt.After(e.lastFull.Time) {
+			last = r.FinishedAt
+			if len(r.Passes) >= len(passes) {
+				break
+			}
+		}
+	}
 	latest := memd.At(e.now.Add(-overdueAfter))
-	if e.lastFull.After(latest.Time) {
-		return e.lastFull
+	if last.After(latest.Time) {
+		return last
 	}
 	return latest
 }

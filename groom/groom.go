@@ -3,6 +3,7 @@ package groom
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 
 	"memd"
@@ -16,6 +17,8 @@ type Options struct {
 	DryRun bool `json:"dry_run,omitempty"` // plan only; changed is what the run would change
 	Force  bool `json:"force,omitempty"`   // lift the cap of judgement passes
 	Light  bool `json:"light,omitempty"`   // only what belongs into every hour
+
+	only []string // of these the passes with these names alone, nil for all
 }
 
 // Pass is the outcome of one pass.
@@ -172,7 +175,7 @@ func (r *Runner) run(ctx context.Context, opts Options) (report Report, err erro
 	report = Report{DryRun: opts.DryRun, Light: opts.Light, StartedAt: now, Passes: []Pass{}}
 	here := &run{Runner: r, opts: opts, now: now, rules: tiers.New(r.store), moved: tiers.Moved{}, barred: map[string]bool{}}
 	for _, p := range passes {
-		if opts.Light && !p.light {
+		if opts.Light && !p.light || opts.only != nil && !slices.Contains(opts.only, p.name) {
 			continue
 		}
 		began := r.store.Clock()

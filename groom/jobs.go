@@ -2,6 +2,7 @@ package groom
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +35,18 @@ func (r *Runner) job(name, text string, now func() time.Time, opts Options, mark
 	var err error
 	job.Schedule, err = schedule.Parse(text)
 	job.Do = func(ctx context.Context) error {
-		due := func() (bool, error) {
+		report, err := r.await(ctx, func() (Options, bool, error) {
 			last, err := job.Last(ctx)
 			at := now()
-			return !job.Schedule.Due(last, at).After(at), err
-		}
-		report, err := r.await(ctx, opts, due)
+			if err != nil || job.Schedule.Due(last, at).After(at) {
+				return opts, false, err
+			}
+			opts := opts
+			opts.only, err = r.unfinished(ctx, opts.Light, func(began time.Time) bool {
+				return began.After(last) && job.Schedule.Due(began, at).After(at)
+			})
+			return opts, true, err
+		})
 		if err != nil {
 			return err
 		}
@@ -48,15 +55,38 @@ func (r *Runner) job(name, text string, now func() time.Time, opts Options, mark
 	return job, err
 }
 
-// await is Run once a run under way has ended, if it is still due then: what it
-// was to do may be what that run did.
-func (r *Runner) await(ctx context.Context, opts Options, due func() (bool, error)) (Report, error) {
+// unfinished names the passes that failed in the newest run of a kind, if that was
+// of the turn that is due, which the time tells at which it began: what succeeded
+// is not done again with every retry, else the cap of passes that judge would be
+// that of a retry. It is nil where the whole run is due.
+func (r *Runner) unfinished(ctx context.Context, light bool, thisTurn func(began time.Time) bool) (failed []string, err error) {
+	reports, err := r.Reports(ctx)
+	newest := slices.IndexFunc(reports, func(r Report) bool { return r.Light == light })
+	if err != nil || newest < 0 || !thisTurn(reports[newest].StartedAt.Time) {
+		return nil, err
+	}
+	for _, p := range reports[newest].Passes {
+		if p.Error == "" {
+			continue
+		}
+		if !slices.ContainsFunc(passes[:], func(known pass) bool { return known.name == p.Name }) {
+			return nil, nil // another release's
+		}
+		failed = append(failed, p.Name)
+	}
+	return failed, nil
+}
+
+// await is Run once a run under way has ended, as due says then, if it is still
+// due: what it was to do may be what that run did.
+func (r *Runner) await(ctx context.Context, due func() (Options, bool, error)) (Report, error) {
 	select {
 	case r.turn <- struct{}{}:
 	case <-ctx.Done():
 		return Report{}, ctx.Err()
 	}
-	if still, err := due(); err != nil || !still {
+	opts, still, err := due()
+	if err != nil || !still {
 		<-r.turn
 		return Report{}, err
 	}
