@@ -192,29 +192,10 @@ func (f *duplicateFinder) rank() vocabulary {
 // alike reports whether two sorted lists of words say the same: enough of them
 // are in both, and none stands in one plainly and in the other denied.
 func (v vocabulary) alike(a, b []int) bool {
-	// Where both have a word of their own, at least so many must be shared.
-	enough := likeness / (1 + likeness) * float64(len(a)+len(b))
-	var onlyA, onlyB []int
-	weight := 0 // of what is shared
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		switch {
-		case j == len(b) || i < len(a) && a[i] < b[j]:
-			onlyA = append(onlyA, a[i])
-			i++
-		case i == len(a) || b[j] < a[i]:
-			onlyB = append(onlyB, b[j])
-			j++
-		default:
-			weight += v.weights[a[i]]
-			i++
-			j++
-			continue
-		}
-		// The rarest come first, and with them most of what differs.
-		if len(onlyA) > 0 && len(onlyB) > 0 && float64(min(len(a)-len(onlyA), len(b)-len(onlyB))) < enough {
-			return false
-		}
+	if !mayBeAlike(a, b) { // of most pairs that alone is told
+		return false
 	}
+	onlyA, onlyB, weight := v.apart(a, b)
 	shared, apart := len(a)-len(onlyA), len(onlyA)+len(onlyB)
 	least := likeness
 	switch {
@@ -227,6 +208,63 @@ func (v vocabulary) alike(a, b []int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(onlyA, func(w int) bool { return slices.Contains(onlyB, v.opposite[w]) })
+}
+
+// mayBeAlike reports whether so many words of two sorted lists are in both as two
+// that are alike have at least. It only counts, and no further than to where that
+// is out of reach.
+func mayBeAlike(a, b []int) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if float64(len(a)) < containment*float64(len(b)) {
+		return false
+	}
+	// Where both have a word of their own, at least so many must be shared, and so
+	// many may be missing in the other.
+	enough := int(math.Ceil(likeness / (1 + likeness) * float64(len(a)+len(b))))
+	mayMissA, mayMissB := len(a)-enough, len(b)-enough
+	onlyA, onlyB := 0, 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		// The rarest come first, and with them most of what differs.
+		switch x, y := a[i], b[j]; {
+		case x == y:
+			i++
+			j++
+			continue
+		case x < y:
+			onlyA++
+			i++
+		default:
+			onlyB++
+			j++
+		}
+		if (onlyA > mayMissA || onlyB > mayMissB) && onlyA > 0 && onlyB > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// apart are the words of two sorted lists that the other has not, and the weight of
+// those that both have.
+func (v vocabulary) apart(a, b []int) (onlyA, onlyB []int, weight int) {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] < b[j]:
+			onlyA = append(onlyA, a[i])
+			i++
+		case b[j] < a[i]:
+			onlyB = append(onlyB, b[j])
+			j++
+		default:
+			weight += v.weights[a[i]]
+			i++
+			j++
+		}
+	}
+	return append(onlyA, a[i:]...), append(onlyB, b[j:]...), weight
 }
 
 // oneWord reports whether some terms are what makes up a single word, and at least

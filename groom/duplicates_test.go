@@ -3,6 +3,8 @@ package groom
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +80,48 @@ func TestDuplicatesCutOff(t *testing.T) {
 	f.add(&memd.Memory{Summary: "one"})
 	if _, err := f.find(ctx); err == nil {
 		t.Error("the end of the context is not heeded")
+	}
+}
+
+// What counting rules out is not alike, whatever is left out of either list.
+func TestMayBeAlike(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	ruled, alike := 0, 0
+	for range 20_000 {
+		var a, b []int
+		keepA, keepB := rng.Float64(), rng.Float64()
+		for w := range 1 + rng.IntN(60) {
+			if rng.Float64() < max(keepA, 0.6) {
+				a = append(a, w)
+			}
+			if rng.Float64() < max(keepB, 0.6) {
+				b = append(b, w)
+			}
+		}
+		shared := 0
+		for _, w := range a {
+			if slices.Contains(b, w) {
+				shared++
+			}
+		}
+		least := likeness
+		if shared == min(len(a), len(b)) {
+			least = containment
+		}
+		is := shared > 0 && float64(shared) >= least*float64(len(a)+len(b)-shared)
+		may := mayBeAlike(a, b)
+		if is && !may {
+			t.Fatalf("%v and %v share %d words, and are ruled out", a, b, shared)
+		}
+		if is {
+			alike++
+		}
+		if !may {
+			ruled++
+		}
+	}
+	if ruled < 1000 || alike < 1000 {
+		t.Errorf("%d ruled out, %d alike: the test shows nothing", ruled, alike)
 	}
 }
 
