@@ -76,6 +76,9 @@ func expire(ctx context.Context, r *run) (p plan, err error) {
 // were never read and matter little, and pitfalls of the long tier that are no
 // longer. Of the second kind one run takes so many at most.
 func archive(ctx context.Context, r *run) (p plan, err error) {
+	if err := r.store.FlushAccess(ctx); err != nil {
+		return p, err
+	}
 	b := r.store.Budgets()
 	old := store.Unretained(r.before(b.ShortRetention), r.now)
 	unread := store.Unread(b.ShortArchiveImportance, r.before(b.ShortArchiveAfter), r.imported(), r.now)

@@ -142,6 +142,9 @@ func (r *run) inBatches(ctx context.Context, s step, out *Pass) (held error) {
 		}
 		here := rows[:n]
 		rows = rows[n:]
+		if err := r.store.FlushAccess(ctx); err != nil { // what was read meanwhile is no longer unread
+			return err
+		}
 		did, err := r.inOneWrite(ctx, here, s.do)
 		if err != nil {
 			if memd.CodeOf(err) != memd.CodeStoreBusy || here[0].File == "" {

@@ -225,3 +225,27 @@ func (h *house) heldUp(m memd.Memory, do func()) (longest, whole time.Duration) 
 	<-stopped
 	return longest, whole
 }
+
+// Rows that are read for the first time while a groom runs are not taken for never
+// read.
+func TestRowsReadMeanwhile(t *testing.T) {
+	for _, pass := range []string{"expire_transient", "archive_short"} {
+		eachPlace(t, func(t *testing.T, settle func(*house)) {
+			h := newHouse(t)
+			little := func(m *memd.Memory) { m.Importance = 1 }
+			read, unread := h.aged(memd.Short, 8*day, little), h.aged(memd.Short, 8*day, little)
+			settle(h)
+			h.must(second(h.tiers.Note(context.Background(), root, "s", memd.Note{Summary: "a note", TTL: "90s"})))
+			h.clock.Advance(time.Hour)
+			report, err := h.runner.Run(h.between(pass, func() {
+				h.must(second(h.tiers.Get(context.Background(), root, read.ID)))
+			}), groom.Options{})
+			h.must(err)
+			if !report.Whole() {
+				t.Errorf("%+v", report.Failed())
+			}
+			h.wantTier("a row read during "+pass, read, memd.Short)
+			h.wantTier("one that nobody read", unread, memd.Archive)
+		})
+	}
+}
