@@ -2,7 +2,6 @@ package groom
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"memd"
@@ -19,22 +18,10 @@ func scenario(e *evidence) outcome {
 // consistent decides 2.2. Its ids stand in pairs, the practice first.
 func consistent(e *evidence) outcome {
 	practices, rules := e.ofKind(memd.Practice), e.ofKind(memd.Rule)
-	lex := newLexicon()
-	read := func(heads []head) []wording {
-		all := make([]wording, len(heads))
-		for i, h := range heads {
-			all[i] = lex.read(h.Summary)
-		}
-		return all
-	}
-	said, ruled := read(practices), read(rules)
-	var bad []string
-	for i, p := range practices {
-		for j, r := range rules {
-			if p.Namespace == r.Namespace && related(p, r) && (contradicts(said[i], ruled[j], lex) || contradicts(ruled[j], said[i], lex)) {
-				bad = append(bad, p.ID, r.ID)
-			}
-		}
+	var f contradictionFinder
+	bad, err := f.find(e.ctx, practices, rules)
+	if err != nil { // at the end of the request, of which Audit tells
+		return outcome{}
 	}
 	how := fmt.Sprintf("a practice and a rule with the same key stem or a tag in common, of which one commands (must, always, 必须) what the other forbids (never, do not, 禁止), are for a person to compare; %d practices, %d rules", len(practices), len(rules))
 	if len(bad) > 0 {
@@ -42,32 +29,6 @@ func consistent(e *evidence) outcome {
 	}
 	return e.judge(min(len(practices), len(rules)), bad, how,
 		"memd remember-long-term SUMMARY --key KEY: demote the practice, or have the rule say which goes first")
-}
-
-// contradicts reports whether a commands what b forbids: a content word stands
-// plainly in the one and denied in the other.
-func contradicts(a, b wording, lex *lexicon) bool {
-	if !a.must || !b.never {
-		return false
-	}
-	return slices.ContainsFunc(a.words, func(w int) bool {
-		denied := lex.opposite[w]
-		return denied >= 0 && lex.denied[denied] && slices.Contains(b.words, denied)
-	})
-}
-
-// related reports whether two rows are about the same: a tag in common that is no
-// name of a kind, or the same stem of their keys.
-func related(a, b head) bool {
-	if stem := keyStem(a.MemoryKey); stem != "" && stem == keyStem(b.MemoryKey) {
-		return true
-	}
-	for _, tag := range a.Tags {
-		if !memd.Kind(tag).Valid() && slices.Contains(b.Tags, tag) {
-			return true
-		}
-	}
-	return false
 }
 
 // keyStem is a key without its last part, "" where it has but one.

@@ -191,27 +191,3 @@ func TestPartsOfPitfalls(t *testing.T) {
 		}
 	}
 }
-
-// A practice contradicts a rule where the one commands what the other forbids.
-func TestContradictions(t *testing.T) {
-	lex := newLexicon()
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"Always squash commits", "Never squash commits of others", true},
-		{"You must mock the database in tests", "Do not mock the database", true},
-		{"必须直接推送到主干", "禁止推送到主干", true},
-		{"应当在主干上修复", "不得在主干上修复", true},
-		{"Always keep commits small", "Never rebase shared branches", false},
-		{"Squash commits", "Never squash commits", false}, // it commands nothing
-		{"Never use npm", "Always use pnpm", false},
-		{"Always squash commits", "Always squash commits", false},
-		{"Never squash commits", "Never squash commits", false},
-	} {
-		a, b := lex.read(c.a), lex.read(c.b)
-		if got := contradicts(a, b, lex) || contradicts(b, a, lex); got != c.want {
-			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)
-		}
-	}
-}
