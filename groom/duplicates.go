@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -65,13 +66,14 @@ type duplicateFinder struct {
 type candidate struct {
 	namespace, key, id, hash string
 	wording
+	marks marks // of its words, by their ranks
 }
 
 func newDuplicateFinder() *duplicateFinder { return &duplicateFinder{lexicon: newLexicon()} }
 
 // add takes a row into account. The order of rows does not matter.
 func (f *duplicateFinder) add(m *memd.Memory) {
-	f.rows = append(f.rows, candidate{m.Namespace, m.MemoryKey, m.ID, m.ContentHash, f.lexicon.read(m.Summary)})
+	f.rows = append(f.rows, candidate{namespace: m.Namespace, key: m.MemoryKey, id: m.ID, hash: m.ContentHash, wording: f.lexicon.read(m.Summary)})
 }
 
 // find returns the pairs, in the order of namespaces and keys. It fails only at the
@@ -132,7 +134,7 @@ func (f *duplicateFinder) similar(ctx context.Context) error {
 					continue
 				}
 				lately[j] = i + 1
-				if known.alike(f.rows[j].words, row.words) {
+				if mayShare(&f.rows[j], row) && known.alike(f.rows[j].words, row.words) {
 					f.pair(j, i, similarWording)
 				}
 			}
@@ -180,13 +182,38 @@ func (f *duplicateFinder) rank() vocabulary {
 			known.opposite[ranks[w]] = ranks[other]
 		}
 	}
-	for _, row := range f.rows {
+	for i := range f.rows {
+		row := &f.rows[i]
 		for k, w := range row.words {
 			row.words[k] = ranks[w]
+			row.marks.set(ranks[w])
 		}
 		slices.Sort(row.words)
 	}
 	return known
+}
+
+// marks are a bit for each word of a list; several words may have the same.
+type marks [32]uint64
+
+func (m *marks) set(word int) { m[word/64%len(m)] |= 1 << (word % 64) }
+
+// mayShare tells of most pairs of long wordings that are not alike, for less than it
+// takes to compare their words: a mark of one that the other has not is a word that
+// the other has not.
+func mayShare(a, b *candidate) bool {
+	onlyA, onlyB := 0, 0
+	for i := range a.marks {
+		onlyA += bits.OnesCount64(a.marks[i] &^ b.marks[i])
+		onlyB += bits.OnesCount64(b.marks[i] &^ a.marks[i])
+	}
+	return !tooFewShared(len(a.words), len(b.words), onlyA, onlyB)
+}
+
+// tooFewShared reports whether lists of so many words, of which at least so many are
+// in one alone, share too few to be alike, where both have a word of their own.
+func tooFewShared(a, b, onlyA, onlyB int) bool {
+	return onlyA > 0 && onlyB > 0 && float64(min(a-onlyA, b-onlyB)) < likeness/(1+likeness)*float64(a+b)
 }
 
 // alike reports whether two sorted lists of words say the same: enough of them
@@ -220,10 +247,6 @@ func mayBeAlike(a, b []int) bool {
 	if float64(len(a)) < containment*float64(len(b)) {
 		return false
 	}
-	// Where both have a word of their own, at least so many must be shared, and so
-	// many may be missing in the other.
-	enough := int(math.Ceil(likeness / (1 + likeness) * float64(len(a)+len(b))))
-	mayMissA, mayMissB := len(a)-enough, len(b)-enough
 	onlyA, onlyB := 0, 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		// The rarest come first, and with them most of what differs.
@@ -239,7 +262,7 @@ func mayBeAlike(a, b []int) bool {
 			onlyB++
 			j++
 		}
-		if (onlyA > mayMissA || onlyB > mayMissB) && onlyA > 0 && onlyB > 0 {
+		if tooFewShared(len(a), len(b), onlyA, onlyB) {
 			return false
 		}
 	}

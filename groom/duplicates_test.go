@@ -109,7 +109,14 @@ func TestMayBeAlike(t *testing.T) {
 			least = containment
 		}
 		is := shared > 0 && float64(shared) >= least*float64(len(a)+len(b)-shared)
-		may := mayBeAlike(a, b)
+		rowA, rowB := candidate{wording: wording{words: a}}, candidate{wording: wording{words: b}}
+		for _, w := range a {
+			rowA.marks.set(w % 40) // some share a mark
+		}
+		for _, w := range b {
+			rowB.marks.set(w % 40)
+		}
+		may := mayBeAlike(a, b) && mayShare(&rowA, &rowB)
 		if is && !may {
 			t.Fatalf("%v and %v share %d words, and are ruled out", a, b, shared)
 		}
