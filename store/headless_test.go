@@ -23,9 +23,8 @@ func newHeadless(t *testing.T) *headless {
 	id := 0
 	next := func() (int, string) { id++; return id, textOf(id, 6000) }
 	first := func() memd.Memory {
-		m := row(memd.Long, 0, "")
 		n, text := next()
-		m = row(memd.Long, n, text)
+		m := row(memd.Long, n, text)
 		put(t, s, m)
 		return m
 	}
