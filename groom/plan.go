@@ -227,8 +227,12 @@ const (
 )
 
 // capped cuts off the most valuable of rows beyond what one run may take of a
-// tier, which count counts.
+// tier, which count counts. A run that is taken again may take none: what one may
+// is that of a turn.
 func (r *run) capped(rows []store.Candidate, count func() (int, error)) ([]store.Candidate, bool, error) {
+	if r.opts.only != nil {
+		return nil, len(rows) > 0, nil
+	}
 	store.LeastFirst(rows)
 	if r.opts.Force || len(rows) <= cappedRows {
 		return rows, false, nil

@@ -3,6 +3,8 @@ package groom_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +103,40 @@ func TestRetryOfFailedPassesOnly(t *testing.T) {
 			t.Errorf("the next turn: %d passes, %v", len(runs[0].Passes), runs[0].Failed())
 		}
 		left("after the next turn", 300)
+	})
+}
+
+// A database that cannot be read fails every pass, and with every retry again:
+// what judges takes no more for that.
+func TestRetryWithoutADatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlmanac(t, "2026-11-28 18:20:00")
+		a.minute()
+		h := &house{t: t, dir: a.dir, store: a.store, tiers: tiers.New(a.store)}
+		h.remember(memd.Remember{Summary: "in the database that is lost", Importance: new(9)})
+		h.roll()
+		a.unread(500)
+		a.close()
+		lost, err := filepath.Glob(filepath.Join(a.dir, store.HistoryDir, "*.db"))
+		if err != nil || len(lost) != 1 {
+			t.Fatal(lost, err)
+		}
+		if err := os.Truncate(lost[0], 0); err != nil {
+			t.Fatal(err)
+		}
+		a.open()
+		h.store = a.store
+		a.move(8 * day)
+		for range 5 {
+			a.move(2 * time.Hour)
+			a.minute()
+		}
+		if runs := a.full(); len(runs) < 4 || len(runs[0].Passes) < 12 || runs[0].Whole() {
+			t.Fatalf("%d runs: the test shows nothing", len(runs))
+		}
+		if n := h.count(memd.Short); n != 400 {
+			t.Errorf("%d short rows are left, want 400", n)
+		}
 	})
 }
 
