@@ -92,7 +92,7 @@ func TestOpenAsItIs(t *testing.T) {
 	}
 	must(t, s.Close())
 	under(t, dir, narrow)
-	await(t, "room", func() bool { return left() == "1" })
+	await(t, "room", func() bool { return left() < "2" }) // the last one goes as well, for its bytes
 	inForce("1")
 }
 
