@@ -81,13 +81,14 @@ func decode(body []byte, out any, places map[string]int, needs []string) error {
 	return fill(reflect.ValueOf(out).Elem(), fields, places, needs)
 }
 
-// placesOf returns the index of each field of a struct type by its name in
-// JSON.
+// placesOf returns the index of each field of a struct type that has a name in
+// JSON by that name.
 func placesOf(t reflect.Type) map[string]int {
 	places := make(map[string]int, t.NumField())
 	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		places[name] = i
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+			places[name] = i
+		}
 	}
 	return places
 }

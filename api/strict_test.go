@@ -85,6 +85,20 @@ func TestStrictJSON(t *testing.T) {
 	}
 }
 
+// A field of a request's struct that has no name in JSON is none of the request's.
+func TestFieldsWithoutName(t *testing.T) {
+	d := start(t, nil, nil)
+	named := strings.NewReplacer("{id}", "x", "{session_id}", "x", "{memory_key}", "x")
+	for _, rt := range d.server.table {
+		if rt.in == nil {
+			continue
+		}
+		for _, name := range []string{"", "-"} {
+			d.do(ask{method: rt.method, path: named.Replace(rt.path), body: `{"` + name + `":1}`}).refused(400, memd.CodeInvalidRequest, "")
+		}
+	}
+}
+
 func TestMissingFields(t *testing.T) {
 	d := start(t, nil, nil)
 	m := d.short("x")
