@@ -224,7 +224,7 @@ func (d *daemon) long(key, summary string) memd.Memory {
 // token makes a token.
 func (d *daemon) token(name string, role memd.Role, namespaces ...string) string {
 	d.t.Helper()
-	token, err := d.tokens.New(name, role, namespaces, nil)
+	token, err := d.tokens.New(guard.Token{Name: name, Role: role, Namespaces: namespaces})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // AdminName is the name of the caller that holds the token of AdminFile. It
-// and the name of memd.LocalAdmin are nobody else's.
+// and the name of memd.LocalAdmin are nobody else's, nor are those of Peer.
 const AdminName = "admin"
 
 // AllNamespaces stands alone in a Token's list for every namespace there is. No
@@ -43,6 +43,7 @@ type Token struct {
 	Namespaces []string  `json:"namespaces"` // those it sees
 	Access     []string  `json:"access"`     // the access tags it holds
 	CreatedAt  memd.Time `json:"created_at"`
+	ExpiresAt  memd.Time `json:"expires_at,omitzero"` // from then on it opens nothing; absent: never
 }
 
 // listed is the token of a file as it is shown.
@@ -54,6 +55,11 @@ func (t Token) listed() Token {
 		t.Access = []string{}
 	}
 	return t
+}
+
+// expired reports whether the token's time has come.
+func (t Token) expired(now time.Time) bool {
+	return !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt.Time)
 }
 
 // caller is who holds the token.
@@ -82,8 +88,8 @@ type Tokens struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	admin  stamp
-	file   stamp
+	admin  watch
+	file   watch
 	root   *digest // of the administrator's token, nil while it is unreadable
 	others []entry
 }
@@ -145,8 +151,9 @@ func (t *Tokens) Caller(token string) (memd.Caller, bool) {
 	if t.root != nil && same(sum, *t.root) {
 		found, ok = memd.Caller{Name: AdminName, Role: memd.RoleAdmin, AllAccess: true}, true
 	}
+	now := t.now()
 	for i := range t.others { // to the end, whether or not it was found
-		if same(sum, t.others[i].sum) {
+		if same(sum, t.others[i].sum) && !t.others[i].expired(now) {
 			found, ok = t.others[i].caller(), true
 		}
 	}
@@ -155,36 +162,43 @@ func (t *Tokens) Caller(token string) (memd.Caller, bool) {
 
 func same(a, b digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
-// refresh reads the files that changed since they were last read.
+// refresh reads the files that changed since they were last read, or may have.
 func (t *Tokens) refresh() {
-	if stampOf(t.path(AdminFile)) != t.admin {
-		if err := t.loadAdmin(); err != nil {
-			t.log.Error("token file refused", "file", AdminFile, "error", err)
+	for _, f := range []struct {
+		name string
+		last *watch
+		load func() error
+	}{{AdminFile, &t.admin, t.loadAdmin}, {TokensFile, &t.file, t.loadOthers}} {
+		changed := stampOf(t.path(f.name)) != f.last.at
+		if !changed && !f.last.young {
+			continue
 		}
-	}
-	if stampOf(t.path(TokensFile)) != t.file {
-		if err := t.loadOthers(); err != nil {
-			t.log.Error("token file refused", "file", TokensFile, "error", err)
+		if err := f.load(); err != nil && changed {
+			t.log.Error("token file refused", "file", f.name, "error", err)
 		}
 	}
 }
 
 // New makes a token and returns it; it is not kept and cannot be shown again.
-// Without namespaces it sees all of them, without access it holds no tag.
-func (t *Tokens) New(name string, role memd.Role, namespaces, access []string) (string, error) {
-	made := Token{
-		Name: name, Role: role, Access: append([]string{}, access...), CreatedAt: memd.At(t.now()),
+// Without namespaces it sees all of them, without access it holds no tag. When
+// it was made is noted here.
+func (t *Tokens) New(made Token) (string, error) {
+	made.Access = append([]string{}, made.Access...)
+	made.Namespaces = slices.Clone(made.Namespaces)
+	if len(made.Namespaces) == 0 {
+		made.Namespaces = nil
 	}
-	if len(namespaces) > 0 {
-		made.Namespaces = slices.Clone(namespaces)
-	}
+	made.CreatedAt = memd.At(t.now())
 	if err := made.check(); err != nil {
 		return "", err
+	}
+	if made.expired(t.now()) {
+		return "", memd.FieldErrorf(memd.CodeInvalidRequest, "expires_at", "expires_at is past")
 	}
 	token := newToken()
 	sum := digest(sha256.Sum256([]byte(token)))
 	err := t.rewrite(func(all []entry) ([]entry, error) {
-		if slices.ContainsFunc(all, func(e entry) bool { return e.Name == name }) {
+		if slices.ContainsFunc(all, func(e entry) bool { return e.Name == made.Name }) {
 			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "name", "there is a token of this name").
 				WithHint("choose another name, or revoke the old token first")
 		}
@@ -246,7 +260,7 @@ func (t *Tokens) rewrite(edit func([]entry) ([]entry, error)) error {
 
 func (t *Tokens) loadAdmin() error {
 	data, at, err := readPrivate(t.path(AdminFile), 4<<10)
-	t.admin, t.root = at, nil
+	t.admin, t.root = watched(at, t.now()), nil
 	if err != nil {
 		return err
 	}
@@ -262,7 +276,7 @@ func (t *Tokens) loadAdmin() error {
 
 func (t *Tokens) loadOthers() error {
 	data, at, err := readPrivate(t.path(TokensFile), 4<<20)
-	t.file, t.others = at, nil
+	t.file, t.others = watched(at, t.now()), nil
 	if os.IsNotExist(err) {
 		return nil
 	}
@@ -285,6 +299,19 @@ type stamp struct {
 	inode uint64
 	mode  fs.FileMode
 }
+
+// settled is how old a file must be for its stamp to tell that it is the same:
+// a second change within one tick of a file system's clock shows no new time,
+// and the coarsest clocks tick every two seconds.
+const settled = 2 * time.Second
+
+// watch is what was seen of a file when it was read.
+type watch struct {
+	at    stamp
+	young bool // it may have changed since without a new stamp
+}
+
+func watched(at stamp, now time.Time) watch { return watch{at, now.Sub(at.mod) < settled} }
 
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)

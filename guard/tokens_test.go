@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"memd"
 )
@@ -61,7 +63,7 @@ func TestAdminToken(t *testing.T) {
 func TestNewToken(t *testing.T) {
 	dir := t.TempDir()
 	tokens := open(t, dir)
-	token, err := tokens.New("ci", memd.RoleWrite, []string{"project/a", "default"}, []string{"hr"})
+	token, err := tokens.New(Token{Name: "ci", Role: memd.RoleWrite, Namespaces: []string{"project/a", "default"}, Access: []string{"hr"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestNewToken(t *testing.T) {
 	if !ok || c.Name != "ci" || c.Role != memd.RoleWrite || !c.Sees("project/a") || c.Sees("user") || !c.Holds([]string{"hr"}) || c.Holds([]string{"x"}) {
 		t.Errorf("caller %+v, %v", c, ok)
 	}
-	everywhere, err := tokens.New("all", memd.RoleRead, []string{}, nil)
+	everywhere, err := tokens.New(Token{Name: "all", Role: memd.RoleRead, Namespaces: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestNewToken(t *testing.T) {
 
 func TestRefusedTokens(t *testing.T) {
 	tokens := open(t, t.TempDir())
-	if _, err := tokens.New("taken", memd.RoleRead, nil, nil); err != nil {
+	if _, err := tokens.New(Token{Name: "taken", Role: memd.RoleRead}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -123,6 +125,7 @@ func TestRefusedTokens(t *testing.T) {
 		{"taken", memd.RoleRead, nil, nil, "name"},
 		{"admin", memd.RoleRead, nil, nil, "name"},
 		{"Local", memd.RoleRead, nil, nil, "name"},
+		{"uid:1001", memd.RoleRead, nil, nil, "name"},
 		{"", memd.RoleRead, nil, nil, "name"},
 		{" x", memd.RoleRead, nil, nil, "name"},
 		{"\u200b", memd.RoleRead, nil, nil, "name"},
@@ -137,7 +140,7 @@ func TestRefusedTokens(t *testing.T) {
 		{"x", memd.RoleRead, nil, []string{" "}, "access"},
 		{"x", memd.RoleRead, nil, slices.Repeat([]string{"a"}, 33), "access"},
 	} {
-		_, err := tokens.New(c.name, c.role, c.namespaces, c.access)
+		_, err := tokens.New(Token{Name: c.name, Role: c.role, Namespaces: c.namespaces, Access: c.access})
 		if e, ok := errors.AsType[*memd.Error](err); !ok || e.Code != memd.CodeInvalidRequest || e.Field != c.field {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -153,7 +156,7 @@ func TestSeenAtOnce(t *testing.T) {
 	daemon, cli := open(t, dir), open(t, dir)
 	for i := range 20 {
 		name := fmt.Sprint("t", i)
-		token, err := cli.New(name, memd.RoleRead, nil, nil)
+		token, err := cli.New(Token{Name: name, Role: memd.RoleRead})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +189,7 @@ func TestConcurrentNew(t *testing.T) {
 		tokens := open(t, dir)
 		wg.Go(func() {
 			for i := range 5 {
-				if _, err := tokens.New(fmt.Sprintf("p%d-%d", p, i), memd.RoleRead, nil, nil); err != nil {
+				if _, err := tokens.New(Token{Name: fmt.Sprintf("p%d-%d", p, i), Role: memd.RoleRead}); err != nil {
 					t.Error(err)
 				}
 				tokens.Caller("x")
@@ -206,7 +209,7 @@ func TestFilesOpenToOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.New("ci", memd.RoleRead, nil, nil)
+	token, err := tokens.New(Token{Name: "ci", Role: memd.RoleRead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +244,7 @@ func TestFilesOpenToOthers(t *testing.T) {
 func TestDamagedFiles(t *testing.T) {
 	dir := t.TempDir()
 	tokens := open(t, dir)
-	if _, err := tokens.New("ci", memd.RoleRead, nil, nil); err != nil {
+	if _, err := tokens.New(Token{Name: "ci", Role: memd.RoleRead}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, TokensFile)
@@ -264,7 +267,7 @@ func TestDamagedFiles(t *testing.T) {
 		if _, ok := tokens.Caller(adminToken(t, dir)); !ok {
 			t.Errorf("%s: the administrator is locked out", name)
 		}
-		if _, err := tokens.New("other", memd.RoleRead, nil, nil); err == nil {
+		if _, err := tokens.New(Token{Name: "other", Role: memd.RoleRead}); err == nil {
 			t.Errorf("%s: the file was overwritten", name)
 		}
 		if now, _ := os.ReadFile(path); string(now) != text {
@@ -298,4 +301,59 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A file that is changed in place within one tick of a coarse clock, to the same
+// length, looks as it did: it is read anew while that may be.
+func TestChangeWithinATick(t *testing.T) {
+	dir := t.TempDir()
+	tokens := open(t, dir)
+	path, tick := filepath.Join(dir, TokensFile), time.Now()
+	text := func(token string) []byte {
+		return fmt.Appendf(nil, `{"sha256":"%x","name":"ci","role":"read","namespaces":null,"access":[]}`+"\n", sha256.Sum256([]byte(token)))
+	}
+	for _, c := range []struct{ now, before string }{{"new", "old"}, {"old", "new"}, {"new", "old"}} {
+		if err := os.WriteFile(path, text(c.now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, tick, tick); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := tokens.Caller(c.now); !ok {
+			t.Errorf("the %s token does not open", c.now)
+		}
+		if _, ok := tokens.Caller(c.before); ok {
+			t.Errorf("the %s token still opens", c.before)
+		}
+	}
+}
+
+// A token opens until its time, and no longer.
+func TestExpiry(t *testing.T) {
+	tokens := open(t, t.TempDir())
+	now := time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC)
+	tokens.now = func() time.Time { return now }
+	for _, past := range []time.Time{now, now.Add(-time.Hour)} {
+		_, err := tokens.New(Token{Name: "late", Role: memd.RoleRead, ExpiresAt: memd.At(past)})
+		if e, ok := errors.AsType[*memd.Error](err); !ok || e.Field != "expires_at" {
+			t.Errorf("expiring at %s: %v", past, err)
+		}
+	}
+	token, err := tokens.New(Token{Name: "ci", Role: memd.RoleRead, ExpiresAt: memd.At(now.Add(time.Hour))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		opens bool
+	}{{0, true}, {time.Hour - time.Millisecond, true}, {time.Hour, false}, {1000 * time.Hour, false}, {time.Minute, true}} {
+		now = time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC).Add(c.after)
+		if _, ok := tokens.Caller(token); ok != c.opens {
+			t.Errorf("after %s: opens %v, want %v", c.after, ok, c.opens)
+		}
+	}
+	list, err := tokens.List()
+	if err != nil || len(list) != 1 || !list[0].ExpiresAt.Equal(now.Add(59*time.Minute)) {
+		t.Errorf("list %+v, %v", list, err)
+	}
 }

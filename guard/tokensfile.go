@@ -68,7 +68,7 @@ func parseLine(line []byte) (entry, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil || dec.More() {
-		return entry{}, errors.New("this is no JSON object with sha256, name, role, namespaces, access and created_at")
+		return entry{}, errors.New("this is no JSON object with sha256, name, role, namespaces, access, created_at and expires_at")
 	}
 	if n, err := hex.Decode(e.sum[:], []byte(shortened(e.SHA256))); err != nil || n != len(e.sum) {
 		return entry{}, errors.New("sha256 is not 64 hexadecimal digits")
@@ -104,8 +104,9 @@ func (t Token) check() error {
 	if err := label("name", t.Name, memd.MaxNameChars); err != nil {
 		return err
 	}
-	if strings.EqualFold(t.Name, AdminName) || strings.EqualFold(t.Name, memd.LocalAdmin().Name) {
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "name", "the names %s and %s are memd's own", AdminName, memd.LocalAdmin().Name)
+	if strings.EqualFold(t.Name, AdminName) || strings.EqualFold(t.Name, memd.LocalAdmin().Name) || strings.HasPrefix(t.Name, peerPrefix) {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "name", "the names %s, %s and those that begin with %s are memd's own",
+			AdminName, memd.LocalAdmin().Name, peerPrefix)
 	}
 	if !t.Role.Valid() {
 		return memd.FieldErrorf(memd.CodeInvalidRequest, "role", "role is not one of %s, %s, %s", memd.RoleRead, memd.RoleWrite, memd.RoleAdmin)

@@ -21,19 +21,20 @@ func (c *cli) token() *cobra.Command {
 }
 
 func (c *cli) tokenNew() *cobra.Command {
-	var role memd.Role
-	var namespaces, access []string
+	var made guard.Token
 	cmd := &cobra.Command{
 		Use:   "new NAME --role read|write|admin",
 		Short: "Make a token and print it, this once",
 		Long: `Make a token and print it, this once. A running daemon accepts it at once.
-Without --namespace it sees every namespace; without --access it holds no access tag.`,
+Without --namespace it sees every namespace; without --access it holds no access tag;
+without --expires-at it opens until it is revoked.`,
 		Example:           "  memd token new ci --role read --namespace project/memd",
 		Args:              oneID("name"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withTokens(cmd.Context(), func(t *guard.Tokens) error {
-				token, err := t.New(args[0], role, namespaces, access)
+				made.Name = args[0]
+				token, err := t.New(made)
 				if err != nil {
 					return err
 				}
@@ -42,16 +43,17 @@ Without --namespace it sees every namespace; without --access it holds no access
 						Name  string    `json:"name"`
 						Token string    `json:"token"`
 						Role  memd.Role `json:"role"`
-					}{args[0], token, role})
+					}{made.Name, token, made.Role})
 				}
 				return c.print(func(w io.Writer) { fmt.Fprintln(w, token) })
 			})
 		},
 	}
-	cmd.Flags().StringVar((*string)(&role), "role", "", "read, write or admin")
+	cmd.Flags().StringVar((*string)(&made.Role), "role", "", "read, write or admin")
 	names(cmd, "role", []memd.Role{memd.RoleRead, memd.RoleWrite, memd.RoleAdmin})
-	repeatedVar(cmd, &namespaces, "namespace", "a namespace it sees")
-	repeatedVar(cmd, &access, "access", "an access tag it holds")
+	repeatedVar(cmd, &made.Namespaces, "namespace", "a namespace it sees")
+	repeatedVar(cmd, &made.Access, "access", "an access tag it holds")
+	instantVar(cmd.Flags(), &made.ExpiresAt, "expires-at", "from when on it opens nothing")
 	return cmd
 }
 
@@ -79,13 +81,17 @@ func (c *cli) tokenList() *cobra.Command {
 }
 
 func tokenTable(w io.Writer, tokens []guard.Token) {
-	lines := [][]string{{"NAME", "ROLE", "NAMESPACES", "ACCESS", "CREATED"}}
+	lines := [][]string{{"NAME", "ROLE", "NAMESPACES", "ACCESS", "CREATED", "EXPIRES"}}
 	for _, t := range tokens {
 		namespaces := list(t.Namespaces)
 		if slices.Equal(t.Namespaces, []string{guard.AllNamespaces}) {
 			namespaces = "all"
 		}
-		lines = append(lines, []string{t.Name, string(t.Role), namespaces, list(t.Access), t.CreatedAt.String()})
+		expires := "never"
+		if !t.ExpiresAt.IsZero() {
+			expires = t.ExpiresAt.String()
+		}
+		lines = append(lines, []string{t.Name, string(t.Role), namespaces, list(t.Access), t.CreatedAt.String(), expires})
 	}
 	table(w, lines...)
 }

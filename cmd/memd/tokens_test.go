@@ -53,6 +53,19 @@ func TestTokens(t *testing.T) {
 	expect("its namespace", http.StatusOK, "GET", "/v1/memories?namespace=user", narrow, "")
 	expect("another's", http.StatusForbidden, "GET", "/v1/memories?namespace=default", narrow, "")
 
+	const year = "2099-01-01T00:00:00.000Z"
+	brief := b.field("token", "token", "new", "brief", "--role", "read", "--expires-at", year)
+	expect("a token of some time", http.StatusOK, "GET", "/v1/memories", brief, "")
+	if r := b.run("token", "new", "past", "--role", "read", "--expires-at", "2001-01-01T00:00:00Z"); r.code != memd.ExitUsage || !strings.Contains(r.err, "expires_at") {
+		t.Errorf("a token that has expired: exit code %d: %s", r.code, r.err)
+	}
+	if out := b.must("token", "list", "--json"); strings.Count(out, "expires_at") != 1 || !strings.Contains(out, `"expires_at":"`+year+`"`) {
+		t.Errorf("the list: %s", out)
+	}
+	if out := b.must("token", "list"); !strings.Contains(out, "never") || !strings.Contains(out, year) {
+		t.Errorf("the list for people: %s", out)
+	}
+
 	if r := b.run("token", "list", "--json"); strings.Contains(r.out, reader) || !strings.Contains(r.out, `"narrow"`) {
 		t.Errorf("the list: %s", r.out)
 	}
