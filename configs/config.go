@@ -18,7 +18,10 @@ type Config struct {
 	// Auth is [AuthToken] or [AuthNone].
 	Auth string `yaml:"auth"`
 	TLS  TLS    `yaml:"tls"`
-	Log  Log    `yaml:"log"`
+	// Socket says who else may use the unix socket.
+	Socket Socket `yaml:"socket"`
+	Limits Limits `yaml:"limits"`
+	Log    Log    `yaml:"log"`
 
 	Budgets Budgets `yaml:"budgets"`
 
@@ -82,6 +85,8 @@ func Defaults() Config {
 		Listen:  "127.0.0.1:6363",
 		Hosts:   []string{},
 		Auth:    AuthToken,
+		Socket:  Socket{Peers: map[string]Peer{}},
+		Limits:  DefaultLimits(),
 		Log:     Log{Level: "info", Format: "text"},
 		Budgets: DefaultBudgets(),
 		Roots:   map[string]string{},

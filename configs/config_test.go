@@ -25,7 +25,12 @@ func TestSampleStatesTheDefaults(t *testing.T) {
 	// The maps are stated as empty, which leaves no origin behind.
 	lines := strings.Split(Sample(), "\n")
 	for _, f := range fieldsOf(&want) {
-		line := slices.Index(lines, f.key+": {}") + 1
+		_, last, nested := strings.Cut(f.key, ".")
+		stated := f.key + ": {}"
+		if nested {
+			stated = "  " + last + ": {}"
+		}
+		line := slices.Index(lines, stated) + 1
 		if !f.isMap() {
 			_, number, ok := strings.Cut(l.Origin[f.key], "memd.yaml:")
 			if !ok {

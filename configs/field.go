@@ -87,7 +87,7 @@ func (f field) set(text string) error {
 			return err
 		}
 		*p = d
-	case *map[string]string:
+	case *map[string]string, *map[string]Peer:
 		return errors.New("can only be set in the configuration file")
 	default:
 		panic(fmt.Sprintf("configs: %s has a type that no text can set", f.key))
@@ -104,7 +104,7 @@ func (f field) text() string {
 		return formatDuration(v)
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
-	case map[string]string:
+	case map[string]string, map[string]Peer:
 		return ""
 	default:
 		return fmt.Sprint(v)
@@ -113,14 +113,23 @@ func (f field) text() string {
 
 // entries renders f for people: one entry, or one for each key of a map.
 func (f field) entries(origin func(key string) string) []Entry {
-	m, _ := f.value.Interface().(map[string]string)
-	if len(m) == 0 {
-		return []Entry{{Key: f.key, Value: f.text(), Origin: origin(f.key)}}
-	}
 	var list []Entry
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		key := f.key + "." + name
-		list = append(list, Entry{Key: key, Value: m[name], Origin: origin(key)})
+	switch m := f.value.Interface().(type) {
+	case map[string]string:
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			key := f.key + "." + name
+			list = append(list, Entry{Key: key, Value: m[name], Origin: origin(key)})
+		}
+	case map[string]Peer:
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			peer := m[name]
+			for _, leaf := range walk(f.key+"."+name+".", reflect.ValueOf(&peer).Elem()) {
+				list = append(list, leaf.entries(origin)...)
+			}
+		}
+	}
+	if len(list) == 0 {
+		list = []Entry{{Key: f.key, Value: f.text(), Origin: origin(f.key)}}
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -183,6 +184,12 @@ func (y yamlFile) isSection(key string) bool {
 func (y yamlFile) applyMap(f field, node ast.Node, at origin) error {
 	prefix := f.key + "."
 	return y.each(prefix, node, at, func(key string, value ast.Node, at origin) error {
+		if peers, ok := f.value.Interface().(map[string]Peer); ok {
+			y.origins[key] = at
+			peer, err := y.peer(key+".", value, at)
+			peers[strings.TrimPrefix(key, prefix)] = peer
+			return err
+		}
 		text, err := scalar(value)
 		if err != nil {
 			return y.refuse(key, at, err.Error())
@@ -191,6 +198,15 @@ func (y yamlFile) applyMap(f field, node ast.Node, at origin) error {
 		y.origins[key] = at
 		return nil
 	})
+}
+
+// peer reads a mapping as a section of its own.
+func (y yamlFile) peer(prefix string, node ast.Node, at origin) (Peer, error) {
+	var p Peer
+	one := *y.loader // with its own fields, and the origins of all
+	one.fields = walk(prefix, reflect.ValueOf(&p).Elem())
+	err := yamlFile{&one, y.path, y.base}.section(prefix, node, at)
+	return p, err
 }
 
 func (y yamlFile) applyList(f field, node ast.Node, at origin) error {

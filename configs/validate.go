@@ -44,7 +44,7 @@ func problemf(key, format string, args ...any) *problem {
 // paths of c are resolved already.
 func (c Config) problem() *problem {
 	for _, check := range []func() *problem{
-		c.listenProblem, c.hostsProblem, c.tlsProblem, c.logProblem, c.Budgets.problem,
+		c.listenProblem, c.hostsProblem, c.tlsProblem, c.socketProblem, c.limitsProblem, c.logProblem, c.Budgets.problem,
 		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.groomProblem, c.backupProblem,
 	} {
 		if p := check(); p != nil {
