@@ -65,16 +65,17 @@ func existing(dir string) string {
 	}
 }
 
-// ensureDir makes dir a folder of mode 0700. What it creates on the way is
-// 0700 under any umask and on disk when it returns, or the first memories
-// written could vanish with their folder in a power cut.
-func ensureDir(dir string) error {
+// ensureDir makes dir a folder, and reports whether one that was there is ours to
+// close to others. What it creates on the way is 0700 under any umask and on
+// disk when it returns, or the first memories written could vanish with their
+// folder in a power cut.
+func ensureDir(dir string) (loose bool, err error) {
 	info, err := os.Stat(dir)
 	if err == nil {
-		return tighten(dir, info)
+		return looseDir(dir, info)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return false, err
 	}
 	var missing []string
 	for at, top := dir, existing(dir); at != top; at = filepath.Dir(at) {
@@ -83,43 +84,43 @@ func ensureDir(dir string) error {
 	for _, path := range slices.Backward(missing) {
 		// Another process may have the same idea at the same time.
 		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return false, err
 		}
 		if err := os.Chmod(path, 0o700); err != nil {
-			return err
+			return false, err
 		}
 		if err := atomicfile.SyncDir(filepath.Dir(path)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
-// tighten closes a folder of ours to others, if nothing but memd lives in it. A
-// folder of someone else's is left as its owner made it (volumes of containers
-// are owned by root), and one that everybody shares, or that others may enter
-// for what else it holds, is no data folder at all.
-func tighten(dir string, info fs.FileInfo) error {
+// looseDir reports whether a folder is ours, with nothing but memd in it, and open
+// to others. A folder of someone else's is left as its owner made it (volumes of
+// containers are owned by root), and one that everybody shares, or that others
+// may enter for what else it holds, is no data folder at all.
+func looseDir(dir string, info fs.FileInfo) (bool, error) {
 	switch {
 	case !info.IsDir():
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "dir", "%s is not a folder", dir).
+		return false, memd.FieldErrorf(memd.CodeInvalidRequest, "dir", "%s is not a folder", dir).
 			WithHint("choose another data folder (--dir, MEMD_DIR)")
 	case info.Mode()&fs.ModeSticky != 0 && info.Mode().Perm()&0o077 != 0:
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "dir", "%s is shared by all users", dir).
+		return false, memd.FieldErrorf(memd.CodeInvalidRequest, "dir", "%s is shared by all users", dir).
 			WithHint("choose a folder of its own, such as %s", filepath.Join(dir, "memd"))
 	case info.Mode().Perm()&0o077 == 0 || !ownedByUs(info):
-		return nil
+		return false, nil
 	}
 	ours, err := emptyOrOurs(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !ours {
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "dir",
+		return false, memd.FieldErrorf(memd.CodeInvalidRequest, "dir",
 			"%s holds other files and is open to other users (mode %04o)", dir, info.Mode().Perm()).
 			WithHint("choose a folder of its own, such as %s, or chmod 700 it", filepath.Join(dir, "memd"))
 	}
-	return os.Chmod(dir, 0o700)
+	return true, nil
 }
 
 // dbName is what tells a data folder from others, beside the lock file; it is

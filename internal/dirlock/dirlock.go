@@ -96,7 +96,8 @@ func Acquire(ctx context.Context, dir string, wait time.Duration, o Options) (*L
 	if err != nil {
 		return nil, err
 	}
-	if err := ensureDir(dir); err != nil {
+	loose, err := ensureDir(dir)
+	if err != nil {
 		return nil, err
 	}
 	f, err := openLockFile(filepath.Join(dir, FileName))
@@ -107,9 +108,15 @@ func Acquire(ctx context.Context, dir string, wait time.Duration, o Options) (*L
 		_ = f.Close()
 		return nil, err
 	}
-	if err := writePID(f); err != nil {
+	if loose { // by its holder alone, who may have opened it to others
+		err = os.Chmod(dir, 0o700)
+	}
+	if err == nil {
+		err = writePID(f)
+	}
+	if err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("write the owner into %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("make %s one's own: %w", dir, err)
 	}
 	return &Lock{file: f, warning: warning}, nil
 }

@@ -148,6 +148,15 @@ func TestSecondAcquireNamesTheHolder(t *testing.T) {
 		t.Errorf("code = %s, want %s", got, memd.CodeStoreBusy)
 	}
 	checkHolder(t, dir, other.Process.Pid, true)
+
+	// The holder may have opened the folder to others, which is its own affair.
+	if err := os.Chmod(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dirlock.Acquire(t.Context(), dir, 0, dirlock.Options{}); err == nil {
+		t.Fatal("a second holder")
+	}
+	checkMode(t, dir, fs.ModeDir|0o711)
 }
 
 func TestKilledHolderFreesTheLock(t *testing.T) {
