@@ -104,6 +104,14 @@ func siteIs(sites []string) bool {
 	return true
 }
 
+// bare is the path of a request where it is written without escapes, else "".
+func bare(r *http.Request) string {
+	if r.URL.RawPath != "" {
+		return ""
+	}
+	return r.URL.Path
+}
+
 // open are the paths that need no token.
 func open(path string) bool { return path == "/healthz" || path == "/readyz" }
 
@@ -121,17 +129,11 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if r.URL.RawPath == "" && open(r.URL.Path) {
+		if open(bare(r)) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		challenge := `Bearer realm="memd"`
-		if given {
-			challenge += `, error="invalid_token"` // RFC 6750 section 3.1
-		}
-		w.Header().Set("WWW-Authenticate", challenge)
-		s.refuse(w, r, memd.Errorf(memd.CodeUnauthorized, "a valid token is needed").
-			WithHint("send Authorization: Bearer with the text of the file token in the data directory, or a token made by `memd token new`"))
+		s.failed(w, r, given)
 	})
 }
 

@@ -57,7 +57,7 @@ func start(t testing.TB, edit func(*Options), limit func(*configs.Budgets)) *dae
 	}
 	opts := Options{
 		Tiers: tiers.New(d.store), Recall: recall.New(d.store, logger(d.log)), Groom: groom.New(d.store, logger(d.log)), Store: d.store,
-		Tokens: d.tokens, Version: "test", Log: logger(d.log), Now: d.clock.Now,
+		Tokens: d.tokens, Version: "test", Log: logger(d.log), Now: d.clock.Now, Limits: configs.DefaultLimits(),
 	}
 	opts.Audit = groom.NewAuditor(groom.AuditorOptions{Store: d.store, Recall: opts.Recall.Recall})
 	if edit != nil {

@@ -6,21 +6,22 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"memd"
 )
 
-// maxConns is how many connections of one listener are served at a time; more
-// wait, so that whoever opens them in numbers takes no more than these.
-const maxConns = 256
-
 // ListenUnix listens on a socket that its owner alone can open, under any
 // umask. A socket left behind by a daemon that died is replaced, but only after
 // nobody answered on it.
-func ListenUnix(path string) (net.Listener, error) {
+func ListenUnix(path string) (net.Listener, error) { return listenUnix(path, 0o600) }
+
+// ListenShared is ListenUnix for a socket that everyone can open. A Server serves
+// it with Options.Peers alone.
+func ListenShared(path string) (net.Listener, error) { return listenUnix(path, 0o666) }
+
+func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
@@ -31,17 +32,17 @@ func ListenUnix(path string) (net.Listener, error) {
 	}
 	file, err := os.Lstat(path)
 	if err == nil {
-		err = os.Chmod(path, 0o600)
+		err = os.Chmod(path, mode)
 	}
 	if err != nil {
 		_ = l.Close()
-		return nil, &memd.Error{Code: memd.CodeStoreFailed, Message: "the socket " + path + " cannot be made private", Err: err}
+		return nil, &memd.Error{Code: memd.CodeStoreFailed, Message: "the mode of the socket " + path + " cannot be set", Err: err}
 	}
-	own := &socket{Listener: l, path: path, file: file}
+	own := &socket{Listener: l, path: path, file: file, shared: mode.Perm()&0o077 != 0}
 	if u, ok := l.(*net.UnixListener); ok {
 		u.SetUnlinkOnClose(false) // it would remove whatever has the name by then
 	}
-	return newCapped(own, maxConns), nil
+	return own, nil
 }
 
 // socket is a unix listener that removes its file when it is closed, and no
@@ -49,8 +50,9 @@ func ListenUnix(path string) (net.Listener, error) {
 // path then names another daemon's socket.
 type socket struct {
 	net.Listener
-	path string
-	file fs.FileInfo // what was bound
+	path   string
+	file   fs.FileInfo // what was bound
+	shared bool        // others than its owner can open it
 }
 
 // Close removes the file first: while the listener is open the system cannot
@@ -90,8 +92,7 @@ func removeStale(path string) error {
 	return nil
 }
 
-// ListenTCP listens on an address such as 127.0.0.1:6363. For TLS the caller
-// wraps the listener with tls.NewListener.
+// ListenTCP listens on an address such as 127.0.0.1:6363.
 func ListenTCP(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
@@ -105,62 +106,5 @@ func ListenTCP(addr string) (net.Listener, error) {
 		return nil, &memd.Error{Code: memd.CodeStoreFailed, Field: "listen", Message: "cannot listen on " + addr, Err: err,
 			Hint: "give an address of this machine with --listen or MEMD_LISTEN"}
 	}
-	return newCapped(l, maxConns), nil
-}
-
-// capped is a listener with at most as many open connections as it has
-// tickets; others wait in the kernel's queue.
-type capped struct {
-	net.Listener
-	tickets chan struct{}
-	done    chan struct{}
-	close   func() error
-}
-
-func newCapped(l net.Listener, n int) *capped {
-	c := &capped{Listener: l, tickets: make(chan struct{}, n), done: make(chan struct{})}
-	c.close = sync.OnceValue(func() error {
-		close(c.done)
-		return l.Close()
-	})
-	return c
-}
-
-// Accept waits for a ticket and a connection.
-func (c *capped) Accept() (net.Conn, error) {
-	select {
-	case c.tickets <- struct{}{}:
-	case <-c.done:
-		return nil, net.ErrClosed
-	}
-	conn, err := c.Listener.Accept()
-	if err != nil {
-		<-c.tickets
-		return nil, err
-	}
-	return &ticketed{Conn: conn, release: sync.OnceFunc(func() { <-c.tickets })}, nil
-}
-
-// Close also ends an Accept that waits for a ticket.
-func (c *capped) Close() error { return c.close() }
-
-// ticketed gives its ticket back when it is closed.
-type ticketed struct {
-	net.Conn
-	release func()
-}
-
-// CloseWrite ends the answer while the rest of a refused request still comes
-// in. net/http asks for it, or the client would see a reset instead.
-func (t *ticketed) CloseWrite() error {
-	if conn, ok := t.Conn.(interface{ CloseWrite() error }); ok {
-		return conn.CloseWrite()
-	}
-	return nil
-}
-
-// Close closes the connection.
-func (t *ticketed) Close() error {
-	defer t.release()
-	return t.Conn.Close()
+	return l, nil
 }

@@ -22,6 +22,8 @@ type metrics struct {
 	requests  *prometheus.CounterVec   // by route, method, status
 	durations *prometheus.HistogramVec // by route and method, in seconds
 	recalls   *prometheus.CounterVec   // by outcome
+	failures  *prometheus.CounterVec   // of authentication, by reason
+	limits    *prometheus.CounterVec   // requests turned away, by limit
 }
 
 func newMetrics(opts *Options) *metrics {
@@ -36,16 +38,28 @@ func newMetrics(opts *Options) *metrics {
 		recalls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "memd_recall_total", Help: "Recalls that were answered, by what came of them.",
 		}, []string{"outcome"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "memd_auth_failures_total", Help: "Requests of nobody who may ask, by why.",
+		}, []string{"reason"}),
+		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "memd_rate_limited_total", Help: "Requests turned away by a limit, by which.",
+		}, []string{"limit"}),
 	}
-	for _, outcome := range []string{"hit", "empty", "filtered", "degraded"} {
-		m.recalls.WithLabelValues(outcome) // 0 from the start, so that the first one is seen to rise
+	for counter, labels := range map[*prometheus.CounterVec][]string{
+		m.recalls:  {"hit", "empty", "filtered", "degraded"},
+		m.failures: {"missing", "invalid", "peer"},
+		m.limits:   {"caller", "address", "requests", "connections"},
+	} {
+		for _, label := range labels {
+			counter.WithLabelValues(label) // 0 from the start, so that the first one is seen to rise
+		}
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "memd_build_info", Help: "Always 1.", ConstLabels: prometheus.Labels{"version": opts.Version},
 	})
 	build.Set(1)
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.durations, m.recalls, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom},
+	reg.MustRegister(m.requests, m.durations, m.recalls, m.failures, m.limits, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,
@@ -78,6 +92,12 @@ func (m *metrics) recalled(a memd.Answer) {
 	}
 	m.recalls.WithLabelValues(outcome).Inc()
 }
+
+// authFailed counts a request of nobody who may ask.
+func (m *metrics) authFailed(reason string) { m.failures.WithLabelValues(reason).Inc() }
+
+// limited counts a request that a limit turned away.
+func (m *metrics) limited(limit string) { m.limits.WithLabelValues(limit).Inc() }
 
 // selectorCollector reads what became of the queries that went to a selector.
 type selectorCollector struct{ engine *recall.Engine }

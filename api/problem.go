@@ -73,7 +73,8 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, e *me
 		head.Tags, head.Access, head.RawContent = listed(head.Tags), listed(head.Access), ""
 		p.Head = &head
 	}
-	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+	again := status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
+	if again && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", retryAfter)
 	}
 	body, err := encode(p)

@@ -112,6 +112,11 @@ func (s *Server) call(rt route, r *http.Request, w http.ResponseWriter, path fun
 			return nil, err
 		}
 	}
+	end, err := s.begin(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	return rt.run(c, body)
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log"
 	"log/slog"
@@ -14,27 +15,36 @@ import (
 	"memd"
 )
 
-// Bounds on connections. There is none on the time to answer: a groom answers
-// when it is done.
+// bounds are those on a connection. There is none on the time until a request
+// is answered: a groom answers when it is done.
+type bounds struct {
+	header  time.Duration // to send a request's headers
+	request time.Duration // to send a whole request
+	answer  time.Duration // to take what is written
+	idle    time.Duration // between requests
+	spare   int           // connections beyond the cap
+}
+
+// patient bounds what a slow client may take, not what a client on a slow
+// network needs.
+var patient = bounds{
+	header: 5 * time.Second, request: 30 * time.Second, answer: 30 * time.Second, idle: 2 * time.Minute, spare: spareConns,
+}
+
 const (
-	headerTimeout  = 5 * time.Second  // to send a request's headers
-	requestTimeout = 30 * time.Second // to send a whole request
-	idleTimeout    = 2 * time.Minute  // between requests
-	maxHeader      = 64 << 10         // bytes of a request's headers
+	maxHeader = 64 << 10 // bytes of a request's headers
 
 	drainTimeout = 10 * time.Second // for running requests, when the daemon ends
 )
 
-// Serve answers requests on the listeners, unix sockets with Local and others
-// with Remote, until ctx is done or a listener fails. Then it accepts no more,
+// Serve answers requests on the listeners, on TCP with Remote, until ctx is done or a listener fails. Then it accepts no more,
 // lets running requests end for up to ten seconds (see Close) and cuts off what
 // is left. It closes the listeners. The end of ctx is no error.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	for _, l := range listeners {
-		if s.authNone && !isUnix(l) && !isLoopback(l.Addr()) {
+		if err := s.mayServe(l); err != nil {
 			closeAll(listeners)
-			return memd.FieldErrorf(memd.CodeInvalidRequest, "auth",
-				"auth: none is for loopback addresses alone, and %s is none", l.Addr())
+			return err
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -42,7 +52,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	failures := make(chan error, len(listeners))
 	var running sync.WaitGroup
 	for _, l := range listeners {
-		srv := s.server(l)
+		srv, l := s.server(l)
 		running.Go(func() {
 			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 				failures <- err
@@ -62,20 +72,44 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 // Close cuts short the draining of Serve: what still runs is cut off.
 func (s *Server) Close() { s.closed.Do(func() { close(s.halt) }) }
 
-// server makes the HTTP server of one listener.
-func (s *Server) server(l net.Listener) *http.Server {
-	handler := s.Remote()
-	if isUnix(l) {
-		handler = s.Local()
+// mayServe refuses a listener that would let in whom nobody asked who they are.
+// The configuration was checked for this; here the address is known.
+func (s *Server) mayServe(l net.Listener) error {
+	own, isSocket := l.(*socket)
+	switch {
+	case isSocket && own.shared && len(s.peers) == 0:
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "socket.peers", "everyone can open the socket, and nobody is said who may")
+	case isUnix(l) || isLoopback(l.Addr()):
+		return nil
+	case s.authNone:
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "auth",
+			"auth: none is for loopback addresses alone, and %s is none", l.Addr())
+	case s.tls == nil && !s.tlsElsewhere:
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "listen",
+			"%s is no loopback address and needs tls.cert and tls.key, or tls.terminated_elsewhere where a proxy speaks TLS", l.Addr())
 	}
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       requestTimeout,
-		IdleTimeout:       idleTimeout,
+	return nil
+}
+
+// server makes the HTTP server of one listener, and what it listens on.
+func (s *Server) server(l net.Listener) (*http.Server, net.Listener) {
+	srv := &http.Server{
+		Handler:           s.Remote(),
+		ReadHeaderTimeout: s.bounds.header,
+		ReadTimeout:       s.bounds.request,
+		IdleTimeout:       s.bounds.idle,
 		MaxHeaderBytes:    maxHeader,
+		ConnContext:       s.linked,
 		ErrorLog:          log.New(complaints{s.log}, "", 0),
 	}
+	var in net.Listener = newCapped(l, s.conns, s.bounds.spare, s.bounds.answer)
+	switch {
+	case isUnix(l):
+		srv.Handler = s.unix()
+	case s.tls != nil:
+		in = tls.NewListener(in, s.tls)
+	}
+	return srv, in
 }
 
 // drain lets the running requests of srv end.

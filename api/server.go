@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
+	"memd/configs"
 	"memd/groom"
 	"memd/guard"
 	"memd/recall"
@@ -18,7 +20,8 @@ import (
 )
 
 // Options are what a Server needs. Tokens may be nil where only Local is
-// served or AuthNone is set; Log and Now have defaults; the rest is needed.
+// served or AuthNone is set; Limits, Log and Now have defaults, what says how to
+// listen may be left out; the rest is needed.
 type Options struct {
 	Tiers  *tiers.Service
 	Recall *recall.Engine
@@ -29,6 +32,12 @@ type Options struct {
 
 	Hosts    []string // names and addresses accepted in Host beside the loopback ones, without port
 	AuthNone bool     // no token is asked for; Serve refuses it beyond loopback
+
+	TLS          *tls.Config // of TCP; nil for plain HTTP, which Serve refuses beyond loopback
+	TLSElsewhere bool        // a proxy in front speaks TLS, so that it does not
+
+	Peers  guard.Peers    // who may use a unix socket; empty: whoever can open it, as its administrator
+	Limits configs.Limits // zero for the defaults
 
 	Version string // of the daemon, for people
 	Log     *slog.Logger
@@ -45,6 +54,16 @@ type Server struct {
 	auditor *groom.Auditor
 	store   *store.Set
 	tokens  *guard.Tokens
+
+	rates    *guard.Rates
+	failures *guard.Failures
+	places   chan struct{} // one for each request that runs
+	conns    int           // open connections of one listener
+	bounds   bounds
+
+	peers        guard.Peers
+	tls          *tls.Config
+	tlsElsewhere bool
 
 	authNone bool
 	hosts    map[string]bool // accepted in Host beside loopback addresses, canonical
@@ -71,9 +90,15 @@ func New(opts Options) *Server {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if opts.Limits == (configs.Limits{}) {
+		opts.Limits = configs.DefaultLimits()
+	}
 	s := &Server{
 		tiers: opts.Tiers, engine: opts.Recall, runner: opts.Groom, auditor: opts.Audit, store: opts.Store, tokens: opts.Tokens,
 		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now,
+		rates: guard.NewRates(opts.Limits.Rate, opts.Limits.Burst), failures: guard.NewFailures(opts.Limits.AuthFailures),
+		places: make(chan struct{}, opts.Limits.Requests), conns: opts.Limits.Connections, bounds: patient,
+		peers: opts.Peers, tls: opts.TLS, tlsElsewhere: opts.TLSElsewhere,
 		hosts:   map[string]bool{"localhost": true},
 		mux:     chi.NewRouter(),
 		metrics: newMetrics(&opts),
@@ -93,7 +118,17 @@ func (s *Server) Local() http.Handler { return s.outer(local(s.mux)) }
 
 // Remote returns the handler for TCP. A foreign Host or Origin is refused
 // before anything else is looked at, then a missing or unknown token.
-func (s *Server) Remote() http.Handler { return s.outer(s.sameOrigin(s.authenticate(s.mux))) }
+func (s *Server) Remote() http.Handler {
+	return s.outer(s.sameOrigin(s.crowded(s.authenticate(s.limited(s.mux)))))
+}
+
+// unix returns the handler for a unix socket.
+func (s *Server) unix() http.Handler {
+	if len(s.peers) > 0 {
+		return s.outer(s.crowded(s.identify(s.mux)))
+	}
+	return s.outer(s.crowded(local(s.mux)))
+}
 
 // mount puts the table's routes and those beside it on the router, and writes
 // the documents that describe them.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"time"
@@ -66,8 +67,8 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 }
 
 // server wires the parts over the store. Without tokens it answers this
-// process alone.
-func (a *app) server(tokens *guard.Tokens) *api.Server {
+// process alone. secured is what TCP is served with, nil for plain HTTP.
+func (a *app) server(tokens *guard.Tokens, secured *tls.Config) *api.Server {
 	return api.New(api.Options{
 		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners).WithSources(a.sources),
 		Recall:   a.recall(),
@@ -77,9 +78,12 @@ func (a *app) server(tokens *guard.Tokens) *api.Server {
 		Tokens:   tokens,
 		Hosts:    a.cfg.HostNames(),
 		AuthNone: a.cfg.Auth == configs.AuthNone,
-		Version:  thisBuild().Version,
-		Log:      a.log,
-		Now:      time.Now,
+		TLS:      secured, TLSElsewhere: a.cfg.TLS.TerminatedElsewhere,
+		Peers:   a.cfg.Socket.Callers(),
+		Limits:  a.cfg.Limits,
+		Version: thisBuild().Version,
+		Log:     a.log,
+		Now:     time.Now,
 	})
 }
 

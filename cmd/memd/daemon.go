@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -40,13 +41,17 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	a.runner.WithLife(ctx)
+	secured, err := a.tls()
+	if err != nil {
+		return err
+	}
 	listeners, err := a.listen()
 	if err != nil {
 		return err
 	}
 	ready := []any{"socket", listeners[0].Addr().String()}
 	if len(listeners) > 1 {
-		ready = append(ready, "tcp", listeners[1].Addr().String(), "tls", a.cfg.TLS.Cert != "")
+		ready = append(ready, "tcp", listeners[1].Addr().String(), "tls", secured != nil)
 	}
 	a.log.Info("memd listens", append(ready, "dir", a.cfg.Dir, "version", thisBuild().Version)...)
 
@@ -57,7 +62,7 @@ func (a *app) serve(ctx context.Context) error {
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, grooms...) })
 	running.Go(func() { a.index(loops) })
 	stopEmbedding := a.embed(ctx)
-	err = a.server(tokens).Serve(ctx, listeners...)
+	err = a.server(tokens, secured).Serve(ctx, listeners...)
 	stop()
 	stopEmbedding()
 	running.Wait()
@@ -94,37 +99,53 @@ func (a *app) embed(ctx context.Context) (stop func()) {
 // listen opens the socket and, unless it is off, the TCP address. Serving
 // closes them; where one cannot be opened none stays open.
 func (a *app) listen() ([]net.Listener, error) {
-	unix, err := api.ListenUnix(filepath.Join(a.cfg.Dir, dirlock.SocketName))
+	unix, err := a.listenUnix()
 	if err != nil {
 		return nil, err
 	}
 	if a.cfg.Listen == configs.ListenOff {
 		return []net.Listener{unix}, nil
 	}
-	tcp, err := a.listenTCP()
+	tcp, err := api.ListenTCP(a.cfg.Listen)
 	if err != nil {
 		return nil, errors.Join(err, unix.Close())
 	}
 	return []net.Listener{unix, tcp}, nil
 }
 
-func (a *app) listenTCP() (net.Listener, error) {
-	var pair tls.Certificate
-	secured := a.cfg.TLS.Cert != ""
-	if secured {
-		var err error
-		if pair, err = tls.LoadX509KeyPair(a.cfg.TLS.Cert, a.cfg.TLS.Key); err != nil {
-			return nil, &memd.Error{
-				Code: memd.CodeInvalidRequest, Field: "tls.cert", Err: err,
-				Message: "tls.cert and tls.key cannot be used", Hint: "both are PEM files, and the key is the certificate's",
-			}
+// listenUnix opens the socket, to everyone where the configuration says who may
+// use it. Others then pass the data folder without seeing what is in it.
+func (a *app) listenUnix() (net.Listener, error) {
+	path := filepath.Join(a.cfg.Dir, dirlock.SocketName)
+	if len(a.cfg.Socket.Peers) == 0 {
+		return api.ListenUnix(path)
+	}
+	info, err := os.Stat(a.cfg.Dir)
+	if err == nil && info.Mode().Perm()&sharedDir != sharedDir {
+		err = os.Chmod(a.cfg.Dir, sharedDir)
+	}
+	if err != nil {
+		return nil, &memd.Error{
+			Code: memd.CodeStoreFailed, Field: "socket.peers", Err: err,
+			Message: "other users cannot be let into " + a.cfg.Dir, Hint: "the user that runs memd must own the folder, or its owner chmod 0711 it",
 		}
 	}
-	l, err := api.ListenTCP(a.cfg.Listen)
-	if err != nil || !secured {
-		return l, err
+	return api.ListenShared(path)
+}
+
+// tls is what TCP is served with, nil for plain HTTP.
+func (a *app) tls() (*tls.Config, error) {
+	if a.cfg.TLS.Cert == "" {
+		return nil, nil
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+	pair, err := tls.LoadX509KeyPair(a.cfg.TLS.Cert, a.cfg.TLS.Key)
+	if err != nil {
+		return nil, &memd.Error{
+			Code: memd.CodeInvalidRequest, Field: "tls.cert", Err: err,
+			Message: "tls.cert and tls.key cannot be used", Hint: "both are PEM files, and the key is the certificate's",
+		}
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // flush writes counted accesses until ctx is done; the rest is written when

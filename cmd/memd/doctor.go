@@ -79,7 +79,7 @@ func (c *cli) pulse(ctx context.Context, cfg *configs.Loaded) ([]store.Finding, 
 // side sees. The files come first: opening the store mends their modes. What
 // was found stands beside an error too.
 func (c *cli) examine(ctx context.Context, cfg *configs.Loaded) ([]store.Finding, error) {
-	found, err := looseFiles(cfg.Dir)
+	found, err := looseFiles(cfg.Dir, len(cfg.Socket.Peers) > 0)
 	if err != nil {
 		found = append(found, failing("files", err))
 	}

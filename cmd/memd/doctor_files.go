@@ -9,12 +9,20 @@ import (
 	"time"
 
 	"memd"
+	"memd/internal/dirlock"
 	"memd/store"
 )
 
-// looseFiles names what in the data folder others than its owner may open. A
-// folder that is not there is nobody's.
-func looseFiles(dir string) ([]store.Finding, error) {
+// Modes of the data folder and its socket while others may use the socket.
+const (
+	sharedDir    fs.FileMode = 0o711
+	sharedSocket fs.FileMode = 0o666
+)
+
+// looseFiles names what in the data folder others than its owner may open: of
+// the socket and the way to it only where it is not shared. A folder that is not
+// there is nobody's.
+func looseFiles(dir string, shared bool) ([]store.Finding, error) {
 	var found []store.Finding
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -23,6 +31,10 @@ func looseFiles(dir string) ([]store.Finding, error) {
 		info, err := entry.Info()
 		if err != nil {
 			return err
+		}
+		if shared && (path == dir && info.Mode().Perm() == sharedDir ||
+			path == filepath.Join(dir, dirlock.SocketName) && info.Mode().Perm() == sharedSocket) {
+			return nil
 		}
 		want := ownMode(entry)
 		if perm := info.Mode().Perm(); entry.Type() != fs.ModeSymlink && perm&0o077 != 0 {

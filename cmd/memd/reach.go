@@ -74,7 +74,7 @@ func (c *cli) reach(ctx context.Context, cfg *configs.Loaded, why purpose) (*mem
 		if err != nil {
 			return nil, err
 		}
-		return &memory{client.New(client.Handler(a.server(nil).Local())), a.close}, nil
+		return &memory{client.New(client.Handler(a.server(nil, nil).Local())), a.close}, nil
 	}
 }
 

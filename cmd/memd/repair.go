@@ -50,7 +50,7 @@ func (c *cli) repair(ctx context.Context, cfg *configs.Loaded) error {
 // mend repairs the databases, then closes the files to others: those of the
 // backup that the repair took are closed already.
 func (c *cli) mend(ctx context.Context, cfg *configs.Loaded) (store.Repaired, error) {
-	loose, err := looseFiles(cfg.Dir) // opening the store mends some
+	loose, err := looseFiles(cfg.Dir, len(cfg.Socket.Peers) > 0) // opening the store mends some
 	if err != nil {
 		return store.Repaired{Mended: []store.Mended{}}, err
 	}

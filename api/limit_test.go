@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"memd"
+)
+
+// metric reads one metric by its name and labels.
+func (d *daemon) metric(name string) float64 {
+	d.t.Helper()
+	for line := range strings.SplitSeq(string(d.get("/metrics").want(200).Body), "\n") {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			var n float64
+			if _, err := fmt.Sscan(value, &n); err != nil {
+				d.t.Fatal(err)
+			}
+			return n
+		}
+	}
+	d.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// A token is held to its own rate, and told when to come again.
+func TestRateOfAToken(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.Rate, o.Limits.Burst = 1, 3 }, nil)
+	one, other := d.token("one", memd.RoleRead), d.token("other", memd.RoleRead)
+	stats := ask{method: "GET", path: "/v1/manifest", token: one}
+	for range 3 {
+		d.do(stats).want(200)
+	}
+	for _, path := range []string{"/v1/manifest", "/v1/recall", "/none", "/docs", "/metrics"} {
+		r := d.do(ask{method: "GET", path: path, token: one})
+		r.refused(429, memd.CodeRateLimited, "")
+		if got := r.Header.Get("Retry-After"); got != "1" {
+			t.Errorf("%s: Retry-After %q", path, got)
+		}
+	}
+	d.do(ask{method: "GET", path: "/healthz", tcp: true}).want(200)
+	d.do(ask{method: "GET", path: "/v1/manifest", token: other}).want(200)
+	for range 10 {
+		d.get("/v1/manifest").want(200) // the socket's owner is held to none
+	}
+	d.clock.Advance(time.Second)
+	d.do(stats).want(200)
+	d.do(stats).want(429)
+	if got := d.metric(`memd_rate_limited_total{limit="caller"}`); got != 6 {
+		t.Errorf("%v were counted", got)
+	}
+}
+
+// An address is held to a rate of failures; a valid token passes.
+func TestFailedAuthentications(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.AuthFailures = 6 }, nil)
+	for i := range 6 {
+		d.do(ask{method: "GET", path: "/v1/manifest", token: "wrong", tcp: true}).refused(401, memd.CodeUnauthorized, "")
+		if i%2 == 0 {
+			d.do(ask{method: "GET", path: "/v1/manifest", token: d.admin}).want(200)
+		}
+	}
+	for _, a := range []ask{{method: "GET", path: "/v1/manifest", token: "wrong"}, {method: "POST", path: "/v1/remember", tcp: true}, {method: "GET", path: "/docs", tcp: true}} {
+		r := d.do(a)
+		r.refused(429, memd.CodeRateLimited, "")
+		if got := r.Header.Get("Retry-After"); got != "10" {
+			t.Errorf("Retry-After %q", got)
+		}
+	}
+	d.do(ask{method: "GET", path: "/v1/manifest", token: d.admin}).want(200)
+	d.do(ask{method: "GET", path: "/healthz", token: "wrong"}).want(200)
+	d.clock.Advance(10 * time.Second)
+	d.do(ask{method: "GET", path: "/v1/manifest", token: "wrong"}).want(401)
+	for name, want := range map[string]float64{
+		`memd_auth_failures_total{reason="invalid"}`: 8, `memd_auth_failures_total{reason="missing"}`: 2,
+		`memd_rate_limited_total{limit="address"}`: 3,
+	} {
+		if got := d.metric(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// While as many requests run as may, others are told to come again; what tells
+// how the daemon fares, and the socket's owner, are answered.
+func TestRequestCap(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.Requests = 2 }, nil)
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	wait := route{method: "GET", path: "/wait", role: memd.RoleRead, run: func(*call, []byte) (any, error) {
+		arrived <- struct{}{}
+		<-leave
+		return nil, nil
+	}}
+	d.server.mux.Get("/wait", func(w http.ResponseWriter, r *http.Request) {
+		out, err := d.server.call(wait, r, w, func(string) string { return "" })
+		if err != nil {
+			d.server.refuse(w, r, err)
+			return
+		}
+		d.server.answer(w, r, http.StatusNoContent, out)
+	})
+	ended := make(chan int, 2)
+	for range 2 {
+		go func() {
+			req, _ := http.NewRequestWithContext(context.Background(), "GET", "http://"+d.addr+"/wait", nil)
+			req.Header.Set("Authorization", "Bearer "+d.admin)
+			res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+			if err != nil {
+				ended <- 0
+				return
+			}
+			_ = res.Body.Close()
+			ended <- res.StatusCode
+		}()
+		<-arrived
+	}
+	r := d.do(ask{method: "GET", path: "/v1/manifest", token: d.admin})
+	r.refused(503, memd.CodeStoreBusy, "")
+	if r.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/docs"} {
+		d.do(ask{method: "GET", path: path, token: d.admin}).want(200)
+	}
+	d.get("/v1/manifest").want(200)
+	close(leave)
+	for range 2 {
+		if status := <-ended; status != http.StatusNoContent {
+			t.Errorf("a running request got %d", status)
+		}
+	}
+	d.do(ask{method: "GET", path: "/v1/manifest", token: d.admin}).want(200)
+	if got := d.metric(`memd_rate_limited_total{limit="requests"}`); got != 1 {
+		t.Errorf("%v were counted", got)
+	}
+}
+
+// A client whose body does not come holds no place among the requests that run.
+func TestSlowBodyHoldsNoPlace(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.Requests = 1 }, nil)
+	for range 5 {
+		conn := dial(t, "tcp", d.addr)
+		head := strings.Replace(wholeHead, "\r\n\r\n", "\r\nAuthorization: Bearer "+d.admin+"\r\nExpect: 100-continue\r\n\r\n", 1)
+		if _, err := io.WriteString(conn, head); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, len("HTTP/1.1 100"))
+		if _, err := io.ReadFull(conn, line); err != nil || string(line) != "HTTP/1.1 100" {
+			t.Fatalf("the body is not asked for: %q, %v", line, err)
+		}
+	}
+	d.do(ask{method: "GET", path: "/v1/manifest", token: d.admin}).want(200)
+}
