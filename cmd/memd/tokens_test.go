@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,49 @@ func TestTLS(t *testing.T) {
 	}
 	if r := b.run("serve"); r.code != memd.ExitUsage || !strings.Contains(r.err, "tls.cert") {
 		t.Errorf("a broken certificate: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// A daemon that everyone could reach without saying who they are, or in plain
+// text, does not start, and leaves neither socket nor lock.
+func TestRefusesToStart(t *testing.T) {
+	cert, key := certificate(t)
+	secured := []string{"MEMD_TLS_CERT=" + cert, "MEMD_TLS_KEY=" + key}
+	for name, c := range map[string]struct {
+		listen string
+		env    []string
+		starts bool
+	}{
+		"every address":             {"0.0.0.0:0", nil, false},
+		"every address of IPv6":     {"[::]:0", nil, false},
+		"no address":                {":0", nil, false},
+		"one address":               {"192.0.2.1:0", nil, false},
+		"a name":                    {"memory.example:0", nil, false},
+		"no auth":                   {"0.0.0.0:0", []string{"MEMD_AUTH=none"}, false},
+		"no auth over TLS":          {"0.0.0.0:0", append([]string{"MEMD_AUTH=none"}, secured...), false},
+		"no auth behind a proxy":    {"0.0.0.0:0", []string{"MEMD_AUTH=none", "MEMD_TLS_TERMINATED_ELSEWHERE=true"}, false},
+		"tokens over TLS":           {"0.0.0.0:0", secured, true},
+		"tokens behind a proxy":     {"0.0.0.0:0", []string{"MEMD_TLS_TERMINATED_ELSEWHERE=true"}, true},
+		"no auth on loopback":       {"127.0.0.1:0", []string{"MEMD_AUTH=none"}, true},
+		"a certificate on loopback": {"127.0.0.1:0", secured, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			plain := b.env
+			b.env = append(slices.Clone(b.env), c.env...)
+			defer func() { b.env = plain }() // the doctor warns of auth: none
+			if c.starts {
+				b.serve("--listen", c.listen).stop()
+				return
+			}
+			r := b.run("serve", "--listen", c.listen)
+			if r.code != memd.ExitUsage || !strings.Contains(r.err, "--listen: listen: ") {
+				t.Errorf("exit code %d: %s", r.code, r.err)
+			}
+			if _, err := os.Lstat(b.dir); !os.IsNotExist(err) {
+				t.Errorf("the folder is there (%v)", err)
+			}
+		})
 	}
 }
 
