@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"memd"
 )
@@ -48,6 +50,7 @@ func (s *Server) sameOrigin(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		farewell(w, r)
 		s.refuse(w, r, memd.Errorf(memd.CodeForbidden, "the request's %s is foreign", what).
 			WithHint("use localhost or 127.0.0.1, or add the name under hosts: in memd.yaml"))
 	})
@@ -104,6 +107,20 @@ func siteIs(sites []string) bool {
 	return true
 }
 
+// drained is how much of a refused request's body is read, so that the client,
+// still sending it, sees the answer and no reset.
+const drained = 256 << 10
+
+// farewell ends the connection with the answer: who may not ask keeps none of
+// the places that others could use.
+func farewell(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Connection", "close")
+	if r.Header.Get("Expect") == "" { // else reading would ask for the body
+		_, _ = io.CopyN(io.Discard, r.Body, drained)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // net/http would wait for the rest
+}
+
 // bare is the path of a request where it is written without escapes, else "".
 func bare(r *http.Request) string {
 	if r.URL.RawPath != "" {
@@ -129,6 +146,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 		}
+		farewell(w, r)
 		if open(bare(r)) {
 			next.ServeHTTP(w, r)
 			return

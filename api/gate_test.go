@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bufio"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -142,4 +144,92 @@ func TestAuthNone(t *testing.T) {
 	d.do(ask{method: "GET", path: "/v1/stats", tcp: true}).want(200)
 	d.do(ask{method: "GET", path: "/v1/stats", tcp: true, host: "evil.example"}).want(403)
 	d.do(ask{method: "GET", path: "/v1/stats", tcp: true, header: http.Header{"Origin": {"http://evil.example"}}}).want(403)
+}
+
+// A browser that asks first is told nothing, whatever it asks for.
+func TestPreflight(t *testing.T) {
+	d := start(t, nil, nil)
+	for _, origin := range []string{"http://evil.example", "null", "http://localhost:3000", "http://" + d.addr} {
+		for _, rt := range d.server.table {
+			r := d.do(ask{method: "OPTIONS", path: rt.path, tcp: true, header: http.Header{
+				"Origin": {origin}, "Access-Control-Request-Method": {rt.method}, "Access-Control-Request-Headers": {"authorization, content-type"},
+				"Access-Control-Request-Private-Network": {"true"},
+			}})
+			if r.Status < 400 {
+				t.Errorf("%s %s from %s: %d", rt.method, rt.path, origin, r.Status)
+			}
+			for name := range r.Header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s %s from %s: %s is sent", rt.method, rt.path, origin, name)
+				}
+			}
+		}
+	}
+}
+
+// What a form of any web page can send is no body of a write.
+func TestBodiesOfForms(t *testing.T) {
+	d := start(t, nil, nil)
+	before := d.rows(t)
+	for _, rt := range d.server.table {
+		if rt.in == nil {
+			continue
+		}
+		path := strings.NewReplacer("{id}", "none", "{session_id}", "none").Replace(rt.path)
+		for _, contentType := range []string{"", "text/plain", "text/plain; application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json", "application/jsonx"} {
+			header := http.Header{}
+			if contentType != "" {
+				header.Set("Content-Type", contentType)
+			}
+			d.do(ask{method: rt.method, path: path, token: d.admin, body: `{"summary":"x"}`, header: header}).refused(415, memd.CodeUnsupportedMediaType, "")
+		}
+	}
+	if after := d.rows(t); after != before {
+		t.Errorf("%d rows were written", after-before)
+	}
+}
+
+// Who may not ask keeps no connection, and is told why also in the midst of a
+// large body.
+func TestNobodyKeepsAConnection(t *testing.T) {
+	d := start(t, nil, nil)
+	large := "POST /v1/remember HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n" + strings.Repeat(" ", 200_000)
+	for name, c := range map[string]struct {
+		request string
+		status  int
+	}{
+		"a foreign Host":       {"GET /v1/stats HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403},
+		"no token":             {"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n", 401},
+		"a wrong token":        {"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n\r\n", 401},
+		"health":               {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200},
+		"a body without token": {strings.Replace(large, "%s", "localhost", 1), 401},
+		"a body from afar":     {strings.Replace(large, "%s", "evil.example", 1), 403},
+		"a body not yet sent":  {"POST /v1/remember HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n", 401},
+	} {
+		conn := dial(t, "tcp", d.addr)
+		if _, err := io.WriteString(conn, c.request); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		in := bufio.NewReader(conn)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != c.status || !res.Close {
+			t.Errorf("%s: %d, close %v, %v", name, res.StatusCode, res.Close, err)
+		}
+		if _, err := in.ReadByte(); err != io.EOF {
+			t.Errorf("%s: the connection stays: %v", name, err)
+		}
+	}
+	conn := dial(t, "tcp", d.addr) // who may ask keeps it
+	for range 3 {
+		if _, err := io.WriteString(conn, "GET /v1/manifest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+d.admin+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || res.StatusCode != 200 || res.Close {
+			t.Fatalf("with a token: %v, %v", res, err)
+		}
+	}
 }
