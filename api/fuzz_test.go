@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -132,5 +133,48 @@ func FuzzPath(f *testing.F) {
 			t.Skip("net/http refuses the target")
 		}
 		d.fuzzed(t, req)
+	})
+}
+
+// Whatever Host, Origin and Sec-Fetch-Site say, only who names this daemon and comes
+// from no other site passes the gate.
+func FuzzGate(f *testing.F) {
+	for _, seed := range [][3]string{
+		{"localhost", "", ""}, {"127.0.0.1:6363", "http://127.0.0.1:6363", "same-origin"}, {"[::1]:1", "https://[::1]:1", "none"},
+		{"evil.example", "http://evil.example", "same-origin"}, {"localhost.evil.example", "null", ""}, {"LOCALHOST:1", "http://localhost:1", ""},
+		{"127.0.0.1@evil.example", "", "cross-site"}, {"[::ffff:127.0.0.1]", "", ""}, {"[localhost]", "", ""}, {"localhost:x", "", ""},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	s := New(Options{AuthNone: true})
+	f.Fuzz(func(t *testing.T, host, origin, site string) {
+		r := httptest.NewRequest("GET", "/openapi.json", nil)
+		r.Host = host
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		if site != "" {
+			r.Header.Set("Sec-Fetch-Site", site)
+		}
+		rec := httptest.NewRecorder()
+		s.Remote().ServeHTTP(rec, r)
+		if rec.Code == http.StatusForbidden {
+			return
+		}
+		u, err := url.Parse("http://" + host) // as a browser would, to send a page's request there
+		name := host
+		if err == nil && u.Host == host {
+			name = u.Hostname()
+		}
+		addr, err := netip.ParseAddr(name)
+		if !strings.EqualFold(name, "localhost") && (err != nil || !addr.Unmap().IsLoopback()) {
+			t.Errorf("Host %q passes with %d", host, rec.Code)
+		}
+		if origin != "" && !strings.EqualFold(origin, "http://"+host) && !strings.EqualFold(origin, "https://"+host) {
+			t.Errorf("Origin %q passes at Host %q", origin, host)
+		}
+		if site != "" && site != "none" && site != "same-origin" {
+			t.Errorf("Sec-Fetch-Site %q passes", site)
+		}
 	})
 }

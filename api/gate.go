@@ -73,18 +73,22 @@ func canonical(host string) string {
 }
 
 // hostname is the name in a Host header, without port and brackets; "" where
-// the header is malformed.
+// the header is malformed. Only an IPv6 address stands in brackets (RFC 3986
+// section 3.2.2).
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	if inner, ok := strings.CutPrefix(host, "["); ok {
-		host, ok = strings.CutSuffix(inner, "]")
-		if !ok {
-			return ""
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, ""
+		if inner, ok := strings.CutPrefix(host, "["); ok {
+			if name, ok = strings.CutSuffix(inner, "]"); !ok {
+				return ""
+			}
 		}
 	}
-	return host
+	if strings.Trim(port, "0123456789") != "" || strings.HasPrefix(host, "[") && !strings.Contains(name, ":") {
+		return ""
+	}
+	return name
 }
 
 // originIs reports whether a request has no Origin, or that of host, port

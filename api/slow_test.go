@@ -3,21 +3,25 @@ package api
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"memd/configs"
 )
 
-// hurried serves s on a loopback address with bounds of a twentieth of a second, and
+// hurried serves s on a loopback address with bounds of parts of a second, and
 // returns the address.
 func hurried(t *testing.T, s *Server, edit func(*bounds)) string {
 	t.Helper()
-	const soon = 50 * time.Millisecond
+	const soon = 250 * time.Millisecond
 	s.bounds = bounds{header: soon, request: 3 * soon, answer: soon, idle: soon, spare: spareConns}
 	if edit != nil {
 		edit(&s.bounds)
@@ -116,6 +120,49 @@ func TestSlowClients(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client of TLS that never ends its handshake is cut off too, and the cap holds
+// behind TLS as before it.
+func TestSlowHandshake(t *testing.T) {
+	made := httptest.NewTLSServer(nil) // for its certificate
+	secured := made.TLS.Clone()
+	secured.NextProtos = nil
+	made.Close()
+	addr := hurried(t, New(Options{TLS: secured, AuthNone: true, Limits: oneConnection()}), func(b *bounds) { b.idle, b.request = time.Minute, time.Minute })
+	conn := dial(t, "tcp", addr)
+	if _, err := io.WriteString(conn, "\x16\x03\x01"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("still connected")
+	}
+	ask := func() int {
+		conn := tls.Client(dial(t, "tcp", addr), &tls.Config{InsecureSkipVerify: true})
+		if _, err := io.WriteString(conn, "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for ask() != 200 { // a place is given back after the connection is seen to end
+		if time.Now().After(deadline) {
+			t.Fatal("the place that was given back is not taken")
+		}
+	}
+	if got := ask(); got != 503 {
+		t.Errorf("beyond the cap: %d, want 503", got)
+	}
+}
+
+func oneConnection() configs.Limits {
+	l := configs.DefaultLimits()
+	l.Connections = 1
+	return l
 }
 
 // Who does not read an answer is cut off as well, however often it asked.
