@@ -112,7 +112,7 @@ func (h *hostile) body(body string) string {
 	case 4:
 		return strings.Repeat(h.pick("[", `{"a":`, `[[`, `{"summary":`), 1+h.IntN(20_000))
 	case 5:
-		if h.IntN(8) == 0 {
+		if h.IntN(3) == 0 {
 			return `{"summary":"` + strings.Repeat("a", 1<<20) + `"}`
 		}
 		return `{"summary":"` + strings.Repeat(h.pick("a", "\\u0000", "é", "\xff", "字"), h.IntN(30_000)) + `"}`
