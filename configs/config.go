@@ -33,6 +33,7 @@ type Config struct {
 	Embedding Embedding `yaml:"embedding"`
 	Selector  Selector  `yaml:"selector"`
 
+	Guard  Guard  `yaml:"guard"`
 	Groom  Groom  `yaml:"groom"`
 	Backup Backup `yaml:"backup"`
 
@@ -96,6 +97,7 @@ func Defaults() Config {
 		},
 		Selector: Selector{Provider: ProviderNone, Timeout: 3 * time.Second},
 
+		Guard:  Guard{Links: LinksDefuse},
 		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
 		Backup: Backup{Keep: 7},
 	}

@@ -47,6 +47,7 @@ func TestFileErrorsNameFileLineAndKey(t *testing.T) {
 		{"relative root", "roots:\n  a: x\n", "2: roots.a: the folder is not an absolute path"},
 		{"bad kind", "owners:\n  rules: me\n", `2: owners.rules: "rules" is no kind`},
 		{"blank owner", "owners:\n  rule: ' '\n", "2: owners.rule: an owner has 1 to 200 characters"},
+		{"bad links", "guard:\n  links: drop\n", `2: guard.links: "drop" is neither defuse nor keep`},
 		{"bad schedule", "groom:\n  light: hourly\n", `2: groom.light: "hourly" is no schedule`},
 		{"bad schedule of backups", "backup:\n  keep: 3\n  schedule: 0 25 * * *\n", `3: backup.schedule: "0 25 * * *" is no schedule`},
 		{"zone alone in a schedule", "backup: {schedule: TZ=UTC}\n", `1: backup.schedule: "TZ=UTC" is no schedule`},

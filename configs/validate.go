@@ -45,7 +45,7 @@ func problemf(key, format string, args ...any) *problem {
 func (c Config) problem() *problem {
 	for _, check := range []func() *problem{
 		c.listenProblem, c.hostsProblem, c.tlsProblem, c.socketProblem, c.limitsProblem, c.logProblem, c.Budgets.problem,
-		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.groomProblem, c.backupProblem,
+		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.guardProblem, c.groomProblem, c.backupProblem,
 	} {
 		if p := check(); p != nil {
 			return p

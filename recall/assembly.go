@@ -1,11 +1,15 @@
 package recall
 
-import "memd"
+import (
+	"memd"
+	"memd/guard/fence"
+)
 
 // assembly is a context in the making: its text, what entered, and why the
 // rest did not.
 type assembly struct {
 	*sheet
+	rules    fence.Rules
 	now      memd.Time
 	in       map[string]bool               // ids
 	content  map[string]bool               // content hashes that are in
@@ -15,9 +19,9 @@ type assembly struct {
 	below    int        // of them under the floor
 }
 
-func newAssembly(limit int, now memd.Time) *assembly {
+func newAssembly(limit int, rules fence.Rules, now memd.Time) *assembly {
 	return &assembly{
-		sheet: newSheet(limit), now: now, included: []memd.Ref{},
+		sheet: newSheet(limit), rules: rules, now: now, included: []memd.Ref{},
 		in: map[string]bool{}, content: map[string]bool{}, reasons: map[string]memd.LeftOutReason{},
 	}
 }
@@ -30,7 +34,7 @@ func (a *assembly) add(m *memd.Memory) {
 	case a.in[m.ID]:
 	case m.ContentHash != "" && a.content[m.ContentHash]:
 		a.leave(m, memd.LeftDuplicate)
-	case a.write(entry(m, a.now)):
+	case a.write(a.rules.Entry(m, a.now)):
 		a.include(m)
 	case a.addShortened(m):
 	default:
@@ -40,7 +44,11 @@ func (a *assembly) add(m *memd.Memory) {
 
 // addShortened puts a long row's first characters in, if they fit.
 func (a *assembly) addShortened(m *memd.Memory) bool {
-	if m.Tier != memd.Long || !canShorten(m) || !a.write(shortEntry(m, a.now)) {
+	if m.Tier != memd.Long || !canShorten(m) {
+		return false
+	}
+	part, _ := cut(m.Summary, shortenedChars)
+	if !a.write(a.rules.Shortened(m, part, a.now)) {
 		return false
 	}
 	a.include(m)

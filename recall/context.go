@@ -45,7 +45,7 @@ func (e *Engine) Context(ctx context.Context, c memd.Caller, req memd.ContextReq
 	if err := e.choose(ctx, p); err != nil {
 		return memd.Context{}, err
 	}
-	a := newAssembly(max, p.now)
+	a := newAssembly(max, e.fence, p.now)
 	var unread []string
 	err = e.store.View(ctx, func(v *store.View) error {
 		if err := e.assemble(v, p, a); err != nil {

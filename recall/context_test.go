@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memd"
+	"memd/guard/fence"
 )
 
 // context assembles a context and checks what holds for every one.
@@ -61,7 +62,7 @@ func checkContext(t testing.TB, req memd.ContextRequest, out memd.Context) {
 	}
 	lines := strings.Split(out.Text, "\n")
 	first, last := lines[0], lines[len(lines)-1]
-	if strings.Replace(first, "<", "</", 1) != last || !strings.HasPrefix(last, "</"+memd.FenceName) {
+	if strings.Replace(first, "<", "</", 1) != last || !strings.HasPrefix(last, "</"+fence.Name) {
 		t.Errorf("fence: %q ... %q", first, last)
 	}
 	if strings.Count(out.Text, last) != 1 || strings.Count(out.Text, first) != 1 {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memd"
+	"memd/guard/fence"
 	"memd/guard/sources"
 	"memd/store"
 	"memd/store/terms"
@@ -28,6 +29,8 @@ type Engine struct {
 	selecting  chan struct{} // holds one for each query that is with the selector
 	selections selections
 
+	fence fence.Rules // of what is handed to a model
+
 	sources *sources.Checker           // nil: no artefact is looked at
 	scan    func(text string) []string // nil: nobody looks for secrets
 }
@@ -38,6 +41,13 @@ func New(s *store.Set, log *slog.Logger) *Engine {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Engine{store: s, log: log}
+}
+
+// WithFence has contexts, and what a selector reads, made harmless by other rules
+// than the default ones. It is called before the Engine is used and returns it.
+func (e *Engine) WithFence(rules fence.Rules) *Engine {
+	e.fence = rules
+	return e
 }
 
 // Recall returns the memories that bear on q, best first, at most q.Limit.

@@ -122,7 +122,7 @@ func (e *Engine) offer(ctx context.Context, p *plan) (ids, lines []string, err e
 				break
 			}
 			ids = append(ids, s.memory.ID)
-			lines = append(lines, oneLine(tiers.ManifestLine(s.memory, p.now)))
+			lines = append(lines, e.fence.Line(tiers.ManifestLine(s.memory, p.now)))
 		}
 		return nil
 	})

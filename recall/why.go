@@ -170,7 +170,7 @@ func (w *inquiry) search(v *store.View) error {
 		w.degrade = append(w.degrade, string(memd.MatchKeyword))
 		w.context = "unknown: the keyword leg failed"
 	} else {
-		a := newAssembly(memd.DefaultContextChars, w.p.now)
+		a := newAssembly(memd.DefaultContextChars, w.engine.fence, w.p.now)
 		if err := w.engine.fill(v, w.p, a, r); err != nil {
 			return err
 		}

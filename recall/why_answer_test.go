@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memd"
+	"memd/guard/fence"
 )
 
 // The whole answer to a question, of a store that is given.
@@ -172,7 +173,7 @@ func TestWhyNamesGuards(t *testing.T) {
 		"kind":            long("odd", "kumquat", ofKind(memd.Task)),
 		"budgets":         long("vast", strings.Repeat("k", 12001)),
 		"labels":          long("labels", "kumquat", tagged("two\nlines")),
-		"fence_echo":      long("echo", memd.FenceOpen("0123456789abcdef")+"\nkumquat\n"+memd.FenceClose("0123456789abcdef")),
+		"fence_echo":      long("echo", fence.Open("0123456789abcdef")+"\nkumquat\n"+fence.Close("0123456789abcdef")),
 		"secret_detected": long("secret", "the key is AKIAIOSFODNN7EXAMPLE"),
 	}
 	for guard, m := range rows {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memd"
+	"memd/guard/fence"
 	"memd/guard/sources"
 	"memd/tiers"
 )
@@ -292,3 +293,6 @@ func (w *inquiry) row() *scored {
 	}
 	return w.ranking.rows[w.place]
 }
+
+// oneLine is stored text within a line of evidence, with its links as they are.
+func oneLine(text string) string { return fence.Rules{KeepLinks: true}.Line(text) }

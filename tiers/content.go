@@ -3,7 +3,6 @@ package tiers
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -45,21 +44,6 @@ func visible(text string) bool {
 		case unicode.IsSpace(r), unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me):
 		case r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0', r == '\u2800': // fillers and the blank Braille cell
 		default:
-			return true
-		}
-	}
-	return false
-}
-
-// fence is the first line of a text that memd itself produced (see
-// memd.FenceOpen), as it is or within a JSON string.
-var fence = regexp.MustCompile(`(?:<|\\u003c)` + memd.FenceName + ` id=\\*"[0-9a-f]{16}\\*"`)
-
-// echo reports whether a text was produced by memd: an agent that stores what
-// it recalled would multiply its memories.
-func echo(texts ...string) bool {
-	for _, text := range texts {
-		if strings.Contains(text, memd.FenceName) && fence.MatchString(text) {
 			return true
 		}
 	}

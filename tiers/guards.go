@@ -5,6 +5,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/guard/fence"
 )
 
 // Guard is what a check at the door says of a memory as it stands.
@@ -38,7 +39,7 @@ func Guards(m *memd.Memory, b configs.Budgets) []Guard {
 	if long {
 		noReasons, badKey = reasons(m.Kind, m.Why, m.HowToApply), memoryKey(m.MemoryKey)
 	}
-	if echo(m.Summary, m.RawContent, m.Why, m.HowToApply) {
+	if fence.Made(m.Summary, m.RawContent, m.Why, m.HowToApply) {
 		echoes = memd.Errorf(memd.CodeInvalidRequest, "it holds a context that memd made, which is not stored again")
 	}
 	rules := &Service{budgets: b}

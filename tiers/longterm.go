@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/guard/fence"
 	"memd/store"
 )
 
@@ -27,7 +28,7 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if _, err := access(c, req.Access); err != nil {
 		return memd.Written{}, err
 	}
-	if echo(req.Summary, req.RawContent, req.Why, req.HowToApply) {
+	if fence.Made(req.Summary, req.RawContent, req.Why, req.HowToApply) {
 		return echoed(memd.Long, memd.Fact), nil
 	}
 	now := s.store.Now()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/guard/fence"
 	"memd/store"
 )
 
@@ -20,7 +21,7 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 	if err != nil {
 		return memd.Written{}, err
 	}
-	if echo(m.Summary, m.RawContent) {
+	if fence.Made(m.Summary, m.RawContent) {
 		return echoed(memd.Short, m.Kind), nil
 	}
 	var out memd.Written

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memd"
+	"memd/guard/fence"
 )
 
 func TestRememberDefaults(t *testing.T) {
@@ -272,7 +273,7 @@ func TestRememberAgainKeepsMetadata(t *testing.T) {
 func TestEchoIsNotStored(t *testing.T) {
 	h := newHouse(t, nil)
 	id := "0123456789abcdef"
-	fenced := memd.FenceOpen(id) + "\nremembered\n" + memd.FenceClose(id)
+	fenced := fence.Open(id) + "\nremembered\n" + fence.Close(id)
 	for name, write := range map[string]func(string) (memd.Written, error){
 		"remember": func(s string) (memd.Written, error) { return h.Remember(ctx, ann, memd.Remember{Summary: s}) },
 		"raw": func(s string) (memd.Written, error) {

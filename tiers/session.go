@@ -6,6 +6,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/guard/fence"
 	"memd/store"
 )
 
@@ -21,7 +22,7 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 	if err != nil {
 		return memd.Written{}, err
 	}
-	if echo(m.Summary) {
+	if fence.Made(m.Summary) {
 		return echoed(memd.Transient, m.Kind), nil
 	}
 	var out memd.Written

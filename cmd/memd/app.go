@@ -12,6 +12,7 @@ import (
 	"memd/embedding"
 	"memd/groom"
 	"memd/guard"
+	"memd/guard/fence"
 	"memd/guard/sources"
 	"memd/internal/dirlock"
 	"memd/recall"
@@ -97,7 +98,8 @@ func (a *app) audit() *groom.Auditor {
 
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
-	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithScan(secrets)
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithScan(secrets).
+		WithFence(fence.Rules{KeepLinks: a.cfg.Guard.Links == configs.LinksKeep})
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
 	}

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"memd/api/client"
+	"memd/guard/fence"
 )
 
 // show prints the answer to a call: as it came with --json, else as human
@@ -38,19 +38,9 @@ func (c *cli) print(human func(io.Writer)) error {
 }
 
 // plain makes stored text harmless to a terminal: control characters, which
-// could move the cursor or change the window's title, and those that reorder
-// text are shown by their number.
-func plain(s string) string {
-	var b strings.Builder
-	for _, r := range s { // a broken byte becomes U+FFFD
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// could move the cursor or change the window's title, and what reorders text or
+// shows nothing are shown by their number.
+func plain(s string) string { return fence.Shown(s) }
 
 // table aligns columns. Each row is a list of cells; a cell is one line.
 func table(w io.Writer, rows ...[]string) {
