@@ -122,6 +122,8 @@ func TestPathsOutOfTheRoot(t *testing.T) {
 	for _, source := range []string{
 		"../secret.md", "../secret.md#secret", "in/../../secret.md", "%2e%2e/secret.md", "..%2fsecret.md", "in/%2e%2e/%2e%2e/secret.md", "%2e%2e%2fsecret.md#secret",
 		filepath.Join(base, "secret.md"), "%2Fetc/passwd", "/etc/passwd", `..\secret.md`, `in\a.md`, "..%5Csecret.md", "in/a.md%00.md",
+		"%252e%252e/secret.md", "%252e%252e%252fsecret.md", "．．／secret.md", "‥/secret.md", "..⁄secret.md", "..∕secret.md", "in/．．/．．/secret.md",
+		"in/a.md ", "in/a.md.", "nul", "COM1", "in/con", "in/a\u202e.md", "in/a\n.md", "in/\xff.md",
 		"out.md", "abs.md", "up/secret.md", "in/out.md", "loop.md", "", "..", "up", "up/root",
 	} {
 		if f := want(t, c, source, memd.SourceUnchecked, ""); f.Hash != "" {
@@ -132,7 +134,8 @@ func TestPathsOutOfTheRoot(t *testing.T) {
 		want(t, c, source, memd.SourceOK, "")
 	}
 	want(t, c, "nowhere.md", memd.SourceMissing, "no such file")
-	want(t, c, "%252e%252e/secret.md", memd.SourceMissing, "no such file") // an escape is taken off once
+	want(t, c, "%252561.md", memd.SourceUnchecked, "no path")  // an escape is taken off once
+	want(t, c, "%2561.md", memd.SourceMissing, "no such file") // and one more may be the name's own
 }
 
 // A root is a folder wherever it lies; one that is not there tells nothing.
@@ -190,7 +193,7 @@ func TestReach(t *testing.T) {
 	must(t, os.Symlink("../gone.md", filepath.Join(root, "out.md")))
 	for source, reach := range map[string]Reach{
 		"logo.png#a": There, "large.md": There, "pkg#a": There, "out.md": There,
-		"up/gone.md": Away, strings.Repeat("a", 300): Away,
+		"up/gone.md": Away, strings.Repeat("a", 300): Barred, "nul": Barred,
 		"../a.md": Barred, "/etc/passwd": Barred, "user": Barred, "https://example.com": Barred,
 	} {
 		if f := want(t, c, source, memd.SourceUnchecked, ""); f.Reach != reach {

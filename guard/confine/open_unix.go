@@ -1,6 +1,6 @@
 //go:build unix
 
-package sources
+package confine
 
 import (
 	"io/fs"

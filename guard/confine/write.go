@@ -1,0 +1,139 @@
+package confine
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// Names of files that are being written. The dot keeps them out of listings and the
+// name tells whose they are, should a crash leave one behind.
+const (
+	tempPrefix = ".memd-"
+	tempSuffix = ".tmp"
+)
+
+func unfinished(name string) bool {
+	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
+// Write makes data the content of a file, with the permission perm whatever the
+// umask, and makes the folders above it (0700) where they are not there. A reader,
+// and the disk after a power cut, holds the old content or the new. A link at the
+// name is replaced, not followed, and so is one of several hard links: the file's
+// other name keeps the old content. Where only the sync of the folder failed the new
+// file is in place.
+func (f *Folder) Write(name string, data []byte, perm fs.FileMode) error {
+	if err := f.writable(name); err != nil {
+		return err
+	}
+	dir, base := path.Split(name)
+	folder := f.root
+	if dir = path.Clean(dir); dir != "." {
+		if err := f.makeFolders(dir); err != nil {
+			return nameless("write", err)
+		}
+		// Opened by itself, so that it is the same folder at every step, whatever
+		// is put in its place.
+		parent, err := inner(f.root, dir)
+		if err != nil {
+			return nameless("write", err)
+		}
+		defer parent.Close()
+		folder = parent
+	}
+	return nameless("write", replace(folder, base, data, perm))
+}
+
+// makeFolders makes a folder and those above it, each on disk before the next.
+func (f *Folder) makeFolders(dir string) error {
+	for i := range len(dir) + 1 {
+		if i < len(dir) && dir[i] != '/' {
+			continue
+		}
+		err := f.root.Mkdir(dir[:i], 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.syncAbove(dir[:i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncAbove puts on disk that a folder was made.
+func (f *Folder) syncAbove(dir string) error {
+	above, err := inner(f.root, path.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	return syncFolder(above)
+}
+
+func (f *Folder) writable(name string) error {
+	if err := checkPortable(name); err != nil {
+		return err
+	}
+	if unfinished(path.Base(name)) {
+		return BadName
+	}
+	return f.extension(name)
+}
+
+// replace writes a file beside the one it takes the place of.
+func replace(folder *os.Root, name string, data []byte, perm fs.FileMode) (err error) {
+	if info, err := folder.Lstat(name); err == nil && !replaceable(info) {
+		return NotRegular
+	}
+	temp := tempPrefix + rand.Text() + tempSuffix
+	file, err := folder.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close() // a second close of a closed file does no harm
+			_ = folder.Remove(temp)
+		}
+	}()
+	if _, err := file.Write(data); err != nil {
+		return err
+	}
+	if err := file.Chmod(perm.Perm()); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if err := folder.Rename(temp, name); err != nil {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+// syncFolder puts on disk which files a folder holds.
+func syncFolder(folder *os.Root) error {
+	dir, err := folder.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = dir.Sync()
+	// Some file systems cannot sync a folder and say so.
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
