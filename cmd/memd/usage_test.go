@@ -160,6 +160,17 @@ func TestHostileText(t *testing.T) {
 			t.Errorf("%q prints control characters: %q", args, out)
 		}
 	}
+	b.must("remember", "unseen \u200bzero\u2060 \U000E0068\U000E0069 ![x](http://e.example/?q=1)", "--namespace", "user")
+	if out := b.must("recall", "unseen", "--namespace", "user"); !strings.Contains(out, "<U+200B>zero<U+2060> <U+E0068><U+E0069> ![x](") {
+		t.Errorf("recall hides what is there: %q", out)
+	}
+	if out := b.must("context", "unseen", "--namespace", "user"); !strings.Contains(out, `unseen zero  ![x]\(http`) {
+		t.Errorf("the context is %q", out)
+	}
+	b.env = append(b.env, "MEMD_GUARD_LINKS=keep")
+	if out := b.must("context", "unseen", "--namespace", "user"); !strings.Contains(out, "unseen zero  ![x](http") {
+		t.Errorf("with links kept the context is %q", out)
+	}
 	for _, id := range []string{"../../../etc/passwd", "..", ".", "a/b", "%2e%2e", "?x=1", "#", " ", "\x1b[31m", strings.Repeat("x", 10000)} {
 		r := b.run("get", "--", id)
 		if r.code != memd.ExitNotFound || strings.Contains(r.err, "\x1b") {

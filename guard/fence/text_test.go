@@ -20,7 +20,8 @@ var harmless = []string{
 }
 
 func TestHarmlessTextStays(t *testing.T) {
-	for _, s := range harmless {
+	texts := append([]string{strings.Join(harmless, " "), strings.Join(harmless, "\n"), strings.Join(harmless, "\n\n")}, harmless...)
+	for _, s := range texts {
 		if got := (fence.Rules{}).Text(s); got != s {
 			t.Errorf("%+q\nbecomes %+q", s, got)
 		}
