@@ -97,7 +97,7 @@ func Defaults() Config {
 		},
 		Selector: Selector{Provider: ProviderNone, Timeout: 3 * time.Second},
 
-		Guard:  Guard{Links: LinksDefuse},
+		Guard:  Guard{Links: LinksDefuse, Derivable: GuardWarn},
 		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
 		Backup: Backup{Keep: 7},
 	}

@@ -72,6 +72,7 @@ func TestFileErrorsNameFileLineAndKey(t *testing.T) {
 		{"no burst", "limits:\n  burst: 0\n", "2: limits.burst: 0 is not from 1 to 1000000"},
 		{"negative rate", "limits:\n  rate: -1\n", "2: limits.rate: -1 is not from 0 to 1000000"},
 		{"bad level", "log: {level: INFO}\n", `1: log.level: "INFO" is none of`},
+		{"bad guard", "guard: {derivable: no}\n", `1: guard.derivable: "no" is none of`},
 		{"bad format", "log: {format: xml}\n", `1: log.format: "xml" is neither`},
 		{"negative keep", "backup: {keep: -1}\n", `1: backup.keep: -1 is less than 0`},
 	} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/guard/derivable"
 	"memd/guard/fence"
 	"memd/store"
 )
@@ -31,6 +32,10 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if fence.Made(req.Summary, req.RawContent, req.Why, req.HowToApply) {
 		return echoed(memd.Long, memd.Fact), nil
 	}
+	told, err := s.inspect(memd.Long, longTexts(req))
+	if err != nil {
+		return memd.Written{}, err
+	}
 	now := s.store.Now()
 	id, err := newID()
 	if err != nil {
@@ -40,10 +45,16 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
 		w, err := s.upsert(tx, c, ns, req, &memd.Memory{ID: id, CreatedAt: now}, seen, now)
+		w.Warnings = append(w.Warnings, told...)
 		out = w
 		return err
 	})
 	return out, err
+}
+
+// longTexts are what a guard looks at of a request.
+func longTexts(req memd.RememberLongTerm) derivable.Texts {
+	return derivable.Texts{Summary: req.Summary, RawContent: req.RawContent, Why: req.Why, HowToApply: req.HowToApply}
 }
 
 // longFields checks what can be checked without the head.

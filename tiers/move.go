@@ -64,11 +64,15 @@ func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req
 	if err := s.longFields(up); err != nil {
 		return memd.Written{}, err
 	}
+	told, err := s.inspect(memd.Long, longTexts(up))
+	if err != nil {
+		return memd.Written{}, err
+	}
 	out, err := s.upsert(tx, c, m.Namespace, up, m, seen, now)
 	if err == nil && out.Unchanged { // the head says the same already
 		_, err = tx.Delete(m.Tier, m.ID)
 	}
-	out.Created = false
+	out.Created, out.Warnings = false, append(out.Warnings, told...)
 	return out, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/guard/derivable"
 	"memd/guard/fence"
 	"memd/store"
 )
@@ -24,16 +25,21 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 	if fence.Made(m.Summary, m.RawContent) {
 		return echoed(memd.Short, m.Kind), nil
 	}
+	warnings, err := s.inspect(memd.Short, derivable.Texts{Summary: m.Summary, RawContent: m.RawContent})
+	if err != nil {
+		return memd.Written{}, err
+	}
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
 		if done, err := s.knownAlready(tx, c, m, req, &out, now); done || err != nil {
+			out.Warnings = append(out.Warnings, warnings...)
 			return err
 		}
 		if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
 			return err
 		}
 		out = s.shown(*m, now)
-		out.Created = true
+		out.Created, out.Warnings = true, warnings
 		if err := tx.Insert(m); err != nil {
 			return err
 		}

@@ -18,11 +18,14 @@ type Service struct {
 	budgets configs.Budgets
 	owners  map[memd.Kind]string
 	sources *sources.Checker // nil where nothing is looked at
+	guard   configs.Guard
 }
 
 // New makes a Service on an open store; it works under the store's budgets
 // and clock.
-func New(s *store.Set) *Service { return &Service{store: s, budgets: s.Budgets()} }
+func New(s *store.Set) *Service {
+	return &Service{store: s, budgets: s.Budgets(), guard: configs.Defaults().Guard}
+}
 
 // WithOwners returns a Service that gives long rows of a kind the owner named
 // for it, where neither the write nor the head names one.

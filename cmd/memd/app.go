@@ -71,7 +71,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 // process alone. secured is what TCP is served with, nil for plain HTTP.
 func (a *app) server(tokens *guard.Tokens, secured *tls.Config) *api.Server {
 	return api.New(api.Options{
-		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners).WithSources(a.sources),
+		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners).WithSources(a.sources).WithGuard(a.cfg.Guard),
 		Recall:   a.recall(),
 		Groom:    a.runner,
 		Audit:    a.audit(),
