@@ -24,6 +24,7 @@ type metrics struct {
 	recalls   *prometheus.CounterVec   // by outcome
 	failures  *prometheus.CounterVec   // of authentication, by reason
 	limits    *prometheus.CounterVec   // requests turned away, by limit
+	refusals  *prometheus.CounterVec   // by code
 }
 
 func newMetrics(opts *Options) *metrics {
@@ -45,6 +46,12 @@ func newMetrics(opts *Options) *metrics {
 			Name: "memd_rate_limited_total", Help: "Requests turned away by a limit, by which.",
 		}, []string{"limit"}),
 	}
+	m.refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "memd_refused_total", Help: "Requests refused, by the code of the refusal.",
+	}, []string{"code"})
+	for _, code := range codes {
+		m.refusals.WithLabelValues(string(code))
+	}
 	for counter, labels := range map[*prometheus.CounterVec][]string{
 		m.recalls:  {"hit", "empty", "filtered", "degraded"},
 		m.failures: {"missing", "invalid", "peer"},
@@ -59,7 +66,7 @@ func newMetrics(opts *Options) *metrics {
 	})
 	build.Set(1)
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.durations, m.recalls, m.failures, m.limits, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom},
+	reg.MustRegister(m.requests, m.durations, m.recalls, m.failures, m.limits, m.refusals, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,
@@ -76,6 +83,9 @@ func (m *metrics) served(route, method string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
 	m.durations.WithLabelValues(route, method).Observe(took.Seconds())
 }
+
+// refused counts a refusal.
+func (m *metrics) refused(code memd.Code) { m.refusals.WithLabelValues(string(code)).Inc() }
 
 // recalled counts a recall that was answered by what came of it. An answer that
 // may lack something is degraded, whatever it holds: it says nothing of what

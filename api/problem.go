@@ -59,6 +59,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		s.log.ErrorContext(r.Context(), "request failed", "request_id", requestID(r.Context()),
 			"route", routeOf(r), "error", err)
 	}
+	s.noteRefusal(r, e)
 	s.write(w, r, e.Code.Statuses().HTTP, e)
 }
 

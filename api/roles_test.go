@@ -35,6 +35,7 @@ var roleOf = map[string]memd.Role{
 	"POST /v1/groom":                           memd.RoleAdmin,
 	"GET /v1/groom":                            memd.RoleAdmin,
 	"GET /v1/audit":                            memd.RoleAdmin,
+	"GET /v1/log":                              memd.RoleAdmin,
 	"GET /v1/stats":                            memd.RoleAdmin,
 	"GET /v1/doctor":                           memd.RoleAdmin,
 	"POST /v1/backup":                          memd.RoleAdmin,

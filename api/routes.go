@@ -69,6 +69,8 @@ func (s *Server) routes() []route {
 			"Read the reports of the last runs, newest first, and how far one under way has come", s.grooms),
 		plain(get, "/v1/audit", admin, "audit",
 			"Go through the checklist of what makes memories worth believing", s.audit).taking(sampleParam),
+		plain(get, "/v1/log", admin, "log",
+			"Read who did what, newest first, and what was refused", s.entries).taking(logParams...),
 		plain(get, "/v1/stats", admin, "stats",
 			"Read the use of tiers, databases and budgets", s.stats),
 		plain(get, "/v1/doctor", admin, "doctor",

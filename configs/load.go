@@ -38,6 +38,9 @@ type Loaded struct {
 	embeddingKey, selectorKey string
 }
 
+// FromDefault is the origin of a value that nobody set.
+const FromDefault = "default"
+
 // Entry is one line of an effective configuration.
 type Entry struct {
 	Key    string `json:"key"`
@@ -198,7 +201,7 @@ func (l *loader) entries() []Entry {
 			if label := l.origins[key].label; label != "" {
 				return label
 			}
-			return "default"
+			return FromDefault
 		})...)
 	}
 	return list

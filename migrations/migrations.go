@@ -11,4 +11,4 @@ import "embed"
 var FS embed.FS
 
 // Latest is the version of the newest migration in FS.
-const Latest = 5
+const Latest = 6

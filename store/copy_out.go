@@ -124,9 +124,7 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 	hits := strconv.FormatInt(s.budgets.ActiveBytes/bulkShare/hitSize, 10)
 	queries = append(queries, `DELETE FROM embedding`, `DELETE FROM pitfall_hit WHERE seq <= (SELECT max(seq) FROM pitfall_hit) - `+hits,
 		// A gap says that more was moved than is told here.
-		`INSERT INTO moved (seq, tier, rid) SELECT coalesce(max(seq), 0) + 2 * `+movedKept+`, 'short', 0 FROM moved`,
-		// One entry stays, so that the next follows on it.
-		`DELETE FROM audit WHERE seq < (SELECT max(seq) FROM audit)`)
+		`INSERT INTO moved (seq, tier, rid) SELECT coalesce(max(seq), 0) + 2 * `+movedKept+`, 'short', 0 FROM moved`)
 	for _, t := range triggers {
 		queries = append(queries, t.sql)
 	}
@@ -137,6 +135,12 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 		if _, err := c.exec(ctx, query); err != nil {
 			return fail("empty the active database", err)
 		}
+	}
+	if _, err := c.exec(ctx, `INSERT INTO audit (at, caller, action, detail) VALUES (?, 'memd', 'rollover', ?)`, s.Now().String(), p.file); err != nil {
+		return fail("write an audit entry", err)
+	}
+	if err := s.trimLog(ctx, c); err != nil {
+		return fail("trim the log", err)
 	}
 	if _, err := c.exec(ctx, `UPDATE history SET state = 'sealed' WHERE file = ?`, p.file); err != nil {
 		return fail("enter a historical database in the catalogue", err)

@@ -270,6 +270,7 @@ func (s *Set) handOn(ctx context.Context, path, file string) (err error) {
 			{`INSERT INTO next.access_log SELECT * FROM main.access_log ORDER BY at DESC LIMIT ?`, []any{share / accessSize}},
 			{`INSERT INTO next.pitfall_hit SELECT * FROM main.pitfall_hit ORDER BY seq DESC LIMIT ?`, []any{share / hitSize}},
 			{`INSERT INTO next.outbox SELECT * FROM main.outbox ORDER BY queued_at DESC LIMIT ?`, []any{share / outboxSize}},
+			{`INSERT INTO next.audit SELECT * FROM main.audit ORDER BY seq DESC LIMIT ?`, []any{s.loggedMost() - 1}},
 			{`INSERT INTO next.audit (seq, at, caller, action, detail) SELECT 1 + coalesce(max(seq), 0), ?, 'memd', 'rollover', ? FROM main.audit`,
 				[]any{now, file}},
 		} {

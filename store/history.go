@@ -223,6 +223,11 @@ func shed(ctx context.Context, c *conn, lock sync.Locker) error {
 				return err
 			}
 		}
+		// The log is one, in the active database; which forgotten memories had no
+		// access tags stands beside their tombstones.
+		if _, err := c.exec(ctx, `DELETE FROM audit WHERE action <> 'forget'`); err != nil {
+			return err
+		}
 		if _, err := c.exec(ctx, `INSERT INTO meta (key, value, updated_at) VALUES (?, '1', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`, shedKey); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 func TestMigrationsOnFreshDatabase(t *testing.T) {
 	s := memtest.Store(t, "", nil, nil)
-	if got := shell(t, s.Dir(), `SELECT group_concat(version_id || '/' || is_applied) FROM goose_db_version`); got != "0/1,1/1,2/1,3/1,4/1,5/1" {
+	if got := shell(t, s.Dir(), `SELECT group_concat(version_id || '/' || is_applied) FROM goose_db_version`); got != "0/1,1/1,2/1,3/1,4/1,5/1,6/1" {
 		t.Errorf("goose has recorded %s", got)
 	}
 	want := "archive long meta short transient"

@@ -190,7 +190,7 @@ func outdate(t *testing.T, path string) {
 	shellOn(t, fresh, string(first))
 	old := shellOn(t, fresh, `SELECT sql || ';' FROM sqlite_schema WHERE name IN ('history', 'budget') ORDER BY name DESC`)
 	unmoved := shellOn(t, path, `SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '*_moved_*'`)
-	shellOn(t, path, `BEGIN; ALTER TABLE head DROP COLUMN source_hash; DROP TABLE imported; DROP VIEW budget; DROP TABLE history; DROP TABLE gone; DROP INDEX head_file; DROP INDEX short_session; DROP INDEX archive_session; DROP INDEX outbox_queued; DROP TABLE moved; `+unmoved+old+`
+	shellOn(t, path, `BEGIN; ALTER TABLE audit DROP COLUMN code; ALTER TABLE audit DROP COLUMN field; ALTER TABLE audit DROP COLUMN count; ALTER TABLE head DROP COLUMN source_hash; DROP TABLE imported; DROP VIEW budget; DROP TABLE history; DROP TABLE gone; DROP INDEX head_file; DROP INDEX short_session; DROP INDEX archive_session; DROP INDEX outbox_queued; DROP TABLE moved; `+unmoved+old+`
 DELETE FROM goose_db_version WHERE version_id > 1; COMMIT;`)
 }
 

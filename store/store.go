@@ -50,6 +50,7 @@ type Set struct {
 	budgets  configs.Budgets
 	writer   *writer
 	accesses accessBuffer
+	refusals refusalBuffer
 	opened   time.Time
 	closed   atomic.Bool
 
@@ -191,7 +192,7 @@ func (s *Set) closeFiles() (err error) {
 	return err
 }
 
-// Close waits for a running backup, flushes buffered accesses, lets queued
+// Close waits for a running backup, flushes what is buffered, lets queued
 // writes finish and closes every connection.
 func (s *Set) Close() error {
 	s.upkeep.end()
@@ -201,7 +202,7 @@ func (s *Set) Close() error {
 	if s.closed.Load() {
 		return nil
 	}
-	err := s.FlushAccess(context.Background())
+	err := errors.Join(s.FlushAccess(context.Background()), s.flushRefusals(context.Background(), true))
 	s.closed.Store(true)
 	s.writer.close()
 	s.views.Lock()

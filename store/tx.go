@@ -423,24 +423,6 @@ func (tx *Tx) Rows(t memd.Tier) (int, error) {
 	return n, fail("count rows", err)
 }
 
-// Entry is one line of the audit table. It names a memory, never its body.
-type Entry struct {
-	At        memd.Time
-	Caller    string
-	Action    string
-	ID        string
-	Namespace string
-	MemoryKey string
-	Detail    string
-}
-
-// Audit appends an entry.
-func (tx *Tx) Audit(e Entry) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT INTO audit (at, caller, action, memory_id, namespace, memory_key, detail)
-VALUES (?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orNull(e.Namespace), orNull(e.MemoryKey), orNull(e.Detail))
-	return fail("write an audit entry", err)
-}
-
 // Bury deletes m and its hits, and remembers that it was forgotten, without its
 // body. From a historical database it goes once that is durable.
 func (tx *Tx) Bury(m *memd.Memory, at memd.Time) error {

@@ -49,6 +49,8 @@ type writer struct {
 	torn   bool // whether a group committed to historical databases alone, so that heads are to be looked at
 	queued bool // whether rows wait for their vectors
 
+	untrimmed int // entries that may still come before the log is trimmed
+
 	taken atomic.Int64 // writes taken from the queue so far
 
 	mu     sync.RWMutex // guards closing against sends on queue

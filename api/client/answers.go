@@ -23,3 +23,9 @@ type GroomReports struct {
 	Reports []groom.Report  `json:"reports"`
 	Running *groom.Progress `json:"running"`
 }
+
+// LogPage is a page of the log, the newest entries first.
+type LogPage struct {
+	Entries    []store.Entry `json:"entries"`
+	NextCursor string        `json:"next_cursor,omitempty"`
+}

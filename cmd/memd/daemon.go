@@ -19,10 +19,11 @@ import (
 	"memd/guard"
 	"memd/internal/dirlock"
 	"memd/internal/schedule"
+	"memd/tiers"
 )
 
-// flushEvery is how often counted accesses are written. They are advice; what
-// a crash takes is at most this much of them.
+// flushEvery is how often counted accesses and refusals are written. They are
+// advice; what a crash takes is at most this much of them.
 const flushEvery = 5 * time.Second
 
 // serve runs the daemon until ctx is done, or something it needs fails. Every
@@ -57,7 +58,7 @@ func (a *app) serve(ctx context.Context) error {
 
 	loops, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { a.flush(loops) })
+	running.Go(func() { a.flush(loops, tokens) })
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, backups) })
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, grooms...) })
 	running.Go(func() { a.index(loops) })
@@ -148,18 +149,27 @@ func (a *app) tls() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// flush writes counted accesses until ctx is done; the rest is written when
-// the store closes.
-func (a *app) flush(ctx context.Context) {
+// flush writes what is buffered, and notes changed tokens, until ctx is done; the
+// rest is written when the store closes.
+func (a *app) flush(ctx context.Context, tokens *guard.Tokens) {
+	noticing := tiers.New(a.store)
+	if err := noticing.NoticeConfig(ctx, a.cfg.Entries()); err != nil && ctx.Err() == nil {
+		a.log.Error("changes of the configuration not logged", "error", err)
+	}
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
+		if list, err := tokens.List(); err == nil { // else the tokens themselves say so
+			if err := noticing.NoticeTokens(ctx, list); err != nil && ctx.Err() == nil {
+				a.log.Error("changes of tokens not logged", "error", err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := a.store.FlushAccess(ctx); err != nil && ctx.Err() == nil {
-				a.log.Error("accesses not written", "error", err)
+			if err := a.store.Flush(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("accesses and refusals not written", "error", err)
 			}
 		}
 	}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"memd"
+)
+
+// Entry is one line of the log, the table audit. It names a memory, never its
+// body.
+type Entry struct {
+	Seq       int64     `json:"seq"` // grows with every entry; gaps mean nothing
+	At        memd.Time `json:"at"`
+	Caller    string    `json:"caller"`
+	Action    string    `json:"action"`
+	ID        string    `json:"id,omitempty"`
+	Namespace string    `json:"namespace,omitempty"`
+	MemoryKey string    `json:"memory_key,omitempty"`
+	Detail    string    `json:"detail,omitempty"`
+	Code      memd.Code `json:"code,omitempty"`  // of a refusal
+	Field     string    `json:"field,omitempty"` // of a refusal: the field at fault
+	Count     int       `json:"count"`           // how many equal ones the entry stands for, at least 1
+}
+
+// Bounds of the log. It holds the newest entries of a share of the active
+// database, at most a quarter of them refusals: those a stranger can cause.
+const (
+	entrySize    = 128 // bytes of an entry, roughly
+	refusedShare = 4
+	trimEvery    = 64 // entries between two looks at how many there are, at most
+)
+
+// loggedMost is how many entries the log keeps.
+func (s *Set) loggedMost() int64 { return max(refusedShare, s.budgets.ActiveBytes/bulkShare/entrySize) }
+
+// Audit appends an entry. Once in a while it lets the oldest go.
+func (tx *Tx) Audit(e Entry) error {
+	_, err := tx.conn.exec(tx.ctx, `INSERT INTO audit (at, caller, action, memory_id, namespace, memory_key, detail, code, field, count)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orNull(e.Namespace), orNull(e.MemoryKey),
+		orNull(e.Detail), orNull(string(e.Code)), orNull(e.Field), max(1, e.Count))
+	if err == nil {
+		if tx.w.untrimmed--; tx.w.untrimmed < 0 {
+			tx.w.untrimmed = int(min(trimEvery, tx.w.set.loggedMost()/16))
+			err = tx.w.set.trimLog(tx.ctx, tx.conn)
+		}
+	}
+	return fail("write an audit entry", err)
+}
+
+// trimLog lets go of what is beyond the bounds of the log.
+func (s *Set) trimLog(ctx context.Context, c *conn) error {
+	most := s.loggedMost()
+	_, err := c.exec(ctx, `DELETE FROM audit WHERE seq <= (SELECT seq FROM audit ORDER BY seq DESC LIMIT 1 OFFSET ?)`, most)
+	if err == nil {
+		_, err = c.exec(ctx, `DELETE FROM audit WHERE action = ?1 AND seq <=
+ (SELECT seq FROM audit WHERE action = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, Refused, most/refusedShare)
+	}
+	return err
+}
+
+// LogFilter narrows what of the log is read; the zero value is all of it.
+type LogFilter struct {
+	Caller, Action, ID string
+	Namespaces         []string // entries of these alone, nil for all
+	Before             int64    // entries of a lower Seq alone, 0 for all
+	Limit              int      // at most so many
+}
+
+const readLog = `SELECT seq, at, caller, action, memory_id, namespace, memory_key, detail, code, field, count FROM audit
+ WHERE (?1 = 0 OR seq < ?1) AND (?2 IS NULL OR caller = ?2) AND (?3 IS NULL OR action = ?3) AND (?4 IS NULL OR memory_id = ?4)
+ AND (?5 IS NULL OR namespace IN (SELECT value FROM json_each(?5)))
+ ORDER BY seq DESC LIMIT ?6`
+
+// Log returns entries of the log, the newest first.
+func (v *View) Log(f LogFilter) ([]Entry, error) {
+	var within any
+	if f.Namespaces != nil {
+		within = jsonList(f.Namespaces)
+	}
+	entries := []Entry{}
+	err := v.active().each(v.ctx, readLog, []any{f.Before, orNull(f.Caller), orNull(f.Action), orNull(f.ID), within, f.Limit},
+		func(rows *sql.Rows) error {
+			var e Entry
+			err := rows.Scan(&e.Seq, nullTime{&e.At}, &e.Caller, &e.Action, nullText{&e.ID}, nullText{&e.Namespace}, nullText{&e.MemoryKey},
+				nullText{&e.Detail}, nullText{(*string)(&e.Code)}, nullText{&e.Field}, &e.Count)
+			entries = append(entries, e)
+			return err
+		})
+	return entries, fail("read the log", err)
+}
+
+// Flush writes what is buffered: accesses and refusals. What could not be written
+// stays buffered.
+func (s *Set) Flush(ctx context.Context) error {
+	return errors.Join(s.FlushAccess(ctx), s.flushRefusals(ctx, false))
+}
