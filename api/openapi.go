@@ -150,6 +150,9 @@ func encodeDocument(doc *huma.OpenAPI) []byte {
 				// huma takes any slice for one that may be null; memd's lists
 				// never are, but for those that a patch clears.
 				property.Nullable = owner == patch
+			case name == "created_at" || name == "updated_at":
+				// Null where nothing was written, and where a hand left no time.
+				property.Nullable = true
 			case name == "importance" && property.Type == huma.TypeInteger:
 				property.Minimum, property.Maximum = bound(1), bound(10)
 			case name == "limit" && owner == query:
