@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"memd"
 )
@@ -21,11 +23,25 @@ func usage(cmd *cobra.Command, err error) error {
 	if _, ok := errors.AsType[*memd.Error](err); ok {
 		return err
 	}
-	e := memd.Errorf(memd.CodeInvalidRequest, "%s", strings.TrimSpace(err.Error()))
-	if strings.HasPrefix(e.Message, "unknown shorthand flag") {
-		return e.WithHint("put -- before a text that begins with a dash: %s -- TEXT", cmd.CommandPath())
+	if dashed(err) {
+		return memd.Errorf(memd.CodeInvalidRequest, "a text that begins with a dash was taken for a flag").
+			WithHint("put -- before it: %s -- TEXT", cmd.CommandPath())
 	}
-	return e.WithHint("`%s --help` shows how it is used", cmd.CommandPath())
+	return memd.Errorf(memd.CodeInvalidRequest, "%s", strings.TrimSpace(err.Error())).
+		WithHint("`%s --help` shows how it is used", cmd.CommandPath())
+}
+
+// flagName is what the name of a flag looks like.
+var flagName = regexp.MustCompile(`^[a-z][a-z-]{0,30}$`)
+
+// dashed reports whether err is about a text that begins with a dash, which may be
+// one to remember, and not about the name of a flag.
+func dashed(err error) bool {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknown.GetSpecifiedShortnames() != "" || !flagName.MatchString(unknown.GetSpecifiedName())
+	}
+	_, ok := errors.AsType[*pflag.InvalidSyntaxError](err)
+	return ok
 }
 
 // usagef is a usage error with the way out as its hint.
