@@ -95,7 +95,7 @@ const noMemory = ` NOT EXISTS (SELECT 1 FROM short WHERE id = memory_id) AND NOT
  AND NOT EXISTS (SELECT 1 FROM archive WHERE id = memory_id)`
 
 // ownMeta is the condition that a value of meta is memd's own.
-const ownMeta = ` (key LIKE 'budgets.%' OR key LIKE 'groom%' OR key LIKE 'import%' OR key LIKE 'sync%' OR key IN ('schema_version',
+const ownMeta = ` (key LIKE 'budgets.%' OR key LIKE 'groom%' OR key LIKE 'import%' OR key LIKE 'sync%' OR key LIKE 'noticed%' OR key IN ('schema_version',
  'embedder', 'embedder_dim', 'vector_backend', 'vector_available', 'last_groom_at', 'write_probe',
  '` + cursorKeyName + `', '` + baseKey + `', '` + shedKey + `', '` + dueKey + `', '` + settledKey + `'))`
 
