@@ -37,9 +37,7 @@ func (s *Set) loggedMost() int64 { return max(refusedShare, s.budgets.ActiveByte
 
 // Audit appends an entry. Once in a while it lets the oldest go.
 func (tx *Tx) Audit(e Entry) error {
-	_, err := tx.conn.exec(tx.ctx, `INSERT INTO audit (at, caller, action, memory_id, namespace, memory_key, detail, code, field, count)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orNull(e.Namespace), orNull(e.MemoryKey),
-		orNull(e.Detail), orNull(string(e.Code)), orNull(e.Field), max(1, e.Count))
+	err := tx.logEntry(e)
 	if err == nil {
 		if tx.w.untrimmed--; tx.w.untrimmed < 0 {
 			tx.w.untrimmed = int(min(trimEvery, tx.w.set.loggedMost()/16))
@@ -49,15 +47,34 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNul
 	return fail("write an audit entry", err)
 }
 
-// trimLog lets go of what is beyond the bounds of the log.
+func (tx *Tx) logEntry(e Entry) error {
+	_, err := tx.conn.exec(tx.ctx, `INSERT INTO audit (at, caller, action, memory_id, namespace, memory_key, detail, code, field, count)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNull(e.ID), orNull(e.Namespace), orNull(e.MemoryKey),
+		orNull(e.Detail), orNull(string(e.Code)), orNull(e.Field), max(1, e.Count))
+	return err
+}
+
+// trimLog lets go of the oldest entries.
 func (s *Set) trimLog(ctx context.Context, c *conn) error {
 	most := s.loggedMost()
 	_, err := c.exec(ctx, `DELETE FROM audit WHERE seq <= (SELECT seq FROM audit ORDER BY seq DESC LIMIT 1 OFFSET ?)`, most)
-	if err == nil {
-		_, err = c.exec(ctx, `DELETE FROM audit WHERE action = ?1 AND seq <=
- (SELECT seq FROM audit WHERE action = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, Refused, most/refusedShare)
-	}
 	return err
+}
+
+// logRefusals appends refusals. They let go of the oldest of their kind first, so
+// that many push no write out.
+func (tx *Tx) logRefusals(entries []Entry) error {
+	for _, e := range entries {
+		if err := tx.logEntry(e); err != nil {
+			return fail("write an audit entry", err)
+		}
+	}
+	_, err := tx.conn.exec(tx.ctx, `DELETE FROM audit WHERE action = ?1 AND seq <=
+ (SELECT seq FROM audit WHERE action = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, Refused, tx.w.set.loggedMost()/refusedShare)
+	if err == nil {
+		err = tx.w.set.trimLog(tx.ctx, tx.conn)
+	}
+	return fail("trim the log", err)
 }
 
 // LogFilter narrows what of the log is read; the zero value is all of it.

@@ -95,14 +95,7 @@ func (s *Set) flushRefusals(ctx context.Context, all bool) error {
 	if len(due) == 0 {
 		return nil
 	}
-	err := s.Update(ctx, func(tx *Tx) error {
-		for _, e := range due {
-			if err := tx.Audit(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := s.Update(ctx, func(tx *Tx) error { return tx.logRefusals(due) })
 	if err != nil {
 		for _, e := range due {
 			s.refusals.add(Refusal{e.Caller, e.Detail, e.Code, e.Field}, e.Count, e.At)

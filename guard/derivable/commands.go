@@ -10,6 +10,9 @@ import (
 // file, and a rule on code may find it.
 const maxCommandLines = 40
 
+// maxCommand is how long a command may be, in bytes.
+const maxCommand = 400
+
 var (
 	prompt = regexp.MustCompile(`^\s*(\([\w.-]+\) )?(\$|%|❯|PS [A-Z]:\\[^>]*>|[\w.-]+@[\w.-]+(:[^\s$#]*)?[$#]|\[[\w.-]+@[\w.-]+ [^\]]+\][$#]) +`)
 	// before are what stands before a command without being one.
@@ -21,34 +24,32 @@ var (
 )
 
 // momentary are programs, and the words after them, whose commands do something
-// once or only look: what they did or saw can be seen again. A nil list stands for
-// any word. Commands that a project has for good, such as its tests, are none.
+// once or only look: what they did or saw can be seen again. Commands that a project has for good, such as its tests, are none.
 func momentary(program, word string) bool {
-	var words string
+	words, known := looksAt(program)
+	return known && (words == "" || slices.Contains(strings.Fields(words), word))
+}
+
+// looksAt returns the words behind a program whose commands are momentary, "" for
+// any, and whether it is known.
+func looksAt(program string) (words string, known bool) {
 	switch program {
 	case "git":
-		words = "add checkout switch commit push pull fetch stash rebase cherry-pick reset merge revert clean log show blame diff status branch bisect restore rm mv tag clone"
+		return "add checkout switch commit push pull fetch stash rebase cherry-pick reset merge revert clean log show blame diff status branch bisect restore rm mv tag clone", true
 	case "docker", "podman":
-		words = "rm rmi exec logs kill stop start restart ps cp inspect images pull"
+		return "rm rmi exec logs kill stop start restart ps cp inspect images pull", true
 	case "kubectl":
-		words = "get logs exec delete describe port-forward cp scale edit"
+		return "get logs exec delete describe port-forward cp scale edit", true
 	case "npm", "pnpm", "yarn", "pip", "pip3", "apt", "apt-get", "brew", "gem", "dnf":
-		words = "install add i uninstall remove update upgrade cache"
+		return "install add i uninstall remove update upgrade cache", true
 	case "systemctl", "service":
-		words = "restart start stop status reload"
+		return "restart start stop status reload", true
 	case "cd", "ls", "ll", "rm", "mv", "cp", "mkdir", "rmdir", "touch", "ln", "cat", "head", "tail", "less", "grep", "rg", "find",
 		"sed", "awk", "chmod", "chown", "kill", "pkill", "killall", "ps", "lsof", "ssh", "scp", "rsync", "curl", "wget", "tar",
 		"unzip", "gunzip", "export", "unset", "source", "echo", "vim", "nano", "du", "df", "jq", "xargs", "sqlite3", "psql":
-		return true
-	default:
-		return false
+		return "", true
 	}
-	for one := range strings.FieldsSeq(words) {
-		if one == word {
-			return true
-		}
-	}
-	return false
+	return "", false
 }
 
 // isCommands reports whether a text is nothing but commands, one of them of the
@@ -89,6 +90,10 @@ func isCommands(all []string) bool {
 // is one of the moment. Behind a prompt no title is mistaken for one.
 func commandIn(line string, prompted bool) (is, once bool) {
 	line, _, _ = strings.Cut(line, " # ")
+	first, _, _ := strings.Cut(line[len(before.FindString(line)):], " ")
+	if _, known := looksAt(first); len(line) > maxCommand || !known && !isTool(first) {
+		return false, false // mostly, and before any pattern is asked
+	}
 	if worded.MatchString(unquoted(line)) {
 		return false, false
 	}
