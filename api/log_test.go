@@ -169,7 +169,9 @@ func TestLogOfChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entry := func(key, value string) configs.Entry { return configs.Entry{Key: key, Value: value, Origin: "memd.yaml:1"} }
+	entry := func(key, value string) configs.Entry {
+		return configs.Entry{Key: key, Value: value, Origin: "memd.yaml:1"}
+	}
 	plain := configs.Entry{Key: "listen", Value: "127.0.0.1:6363", Origin: configs.FromDefault}
 	notice(plain)
 	if page := d.entries("", ""); len(page.Entries) != 0 {
