@@ -1,0 +1,149 @@
+package secrets
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// rule is one of our own. It is asked only where one of its words stands, so
+// that text without any costs next to nothing.
+type rule struct {
+	id    string
+	words []string // in lower case; those of ASCII are found in either
+	// find looks at the word text[at:at+n] and returns the range of the secret;
+	// start is -1 where there is none.
+	find func(text string, at, n int) (start, end int)
+}
+
+// own are our rules and where they begin.
+type own struct {
+	rules []rule
+	first [256][]trigger // by the first byte of a word, in lower case
+}
+
+type trigger struct {
+	word string
+	rule int
+}
+
+func newOwn() own {
+	o := own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), addressRules(), headerRules(), fileRules())}
+	o.rules = append(o.rules, rule{id: ruleUnsettled})
+	for i, r := range o.rules {
+		for _, w := range r.words {
+			o.first[w[0]] = append(o.first[w[0]], trigger{w, i})
+		}
+	}
+	return o
+}
+
+// ruleUnsettled stands for a text that Clean could not settle.
+const ruleUnsettled = "unsettled"
+
+// find returns what our rules find in text.
+func (o own) find(text string) []hit {
+	var hits []hit
+	for at := range len(text) {
+		for _, t := range o.first[lowerByte(text[at])] {
+			if !hasWord(text[at:], t.word) {
+				continue
+			}
+			r := o.rules[t.rule]
+			if start, end := r.find(text, at, len(t.word)); start >= 0 && start < end {
+				hits = append(hits, hit{r.id, start, end})
+			}
+		}
+	}
+	return hits
+}
+
+func lowerByte(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// hasWord reports whether text begins with a word of lower case, in either.
+func hasWord(text, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if lowerByte(text[i]) != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// maxMatch is how far from its word a rule looks, in bytes. It also keeps
+// regexp on its fast path.
+const maxMatch = 400
+
+// ahead is the text from at on, as far as rules look.
+func ahead(text string, at int) string { return text[at:min(len(text), at+maxMatch)] }
+
+// behind is the text before at, as far as rules look back.
+func behind(text string, at int) string { return text[max(0, at-maxMatch):at] }
+
+// wholeToken is where a match that begins at from and has n bytes ends, which
+// may be further than a rule looks.
+func wholeToken(text string, from, n int) int {
+	if n < maxMatch {
+		return from + n
+	}
+	return wordEnd(text, from+n)
+}
+
+// startsWord reports whether no letter or digit stands before at.
+func startsWord(text string, at int) bool { return at == 0 || !isAlnum(text[at-1]) }
+
+func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// form is a rule for a token that begins with one of words, in this case of
+// letters, and goes on as pattern says. No letter or digit stands before it, and
+// none after it.
+func form(id, pattern string, words ...string) rule {
+	re := regexp.MustCompile(`\A` + pattern)
+	lowered := make([]string, len(words))
+	for i, w := range words {
+		lowered[i] = strings.ToLower(w)
+	}
+	return rule{id, lowered, func(text string, at, n int) (int, int) {
+		if !startsWord(text, at) || !slices.Contains(words, text[at:at+n]) {
+			return -1, 0
+		}
+		end := re.FindStringIndex(ahead(text, at+n))
+		if end == nil {
+			return -1, 0
+		}
+		stop := wholeToken(text, at+n, end[1])
+		if stop < len(text) && isAlnum(text[stop]) || crossedOut(text[at:stop]) || !mixed(text[at+n:stop]) {
+			return -1, 0
+		}
+		return at, stop
+	}}
+}
+
+// after is a rule for a secret that the first group of pattern holds, behind
+// one of words in any case of letters.
+func after(id, pattern string, ok func(string) bool, words ...string) rule {
+	re := regexp.MustCompile(`\A` + pattern)
+	return rule{id, words, func(text string, at, n int) (int, int) {
+		m := re.FindStringSubmatchIndex(ahead(text, at+n))
+		if m == nil || m[2] < 0 {
+			return -1, 0
+		}
+		start, end := at+n+m[2], wholeToken(text, at+n, m[3])
+		if value := text[start:end]; placeholder(value) || ok != nil && !ok(value) {
+			return -1, 0
+		}
+		return start, end
+	}}
+}

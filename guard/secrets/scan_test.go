@@ -1,0 +1,229 @@
+package secrets
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// github is a token of the form of GitHub's, put together so that this file
+// holds none.
+const github = "ghp" + "_8OvvHMeHjnxIYc5xyN4832micngHs3p5F4Ae"
+
+func rulesOf(found []Finding) []string {
+	var all []string
+	for _, f := range found {
+		all = append(all, f.Rule)
+	}
+	return all
+}
+
+// A Scanner that scans nothing costs nothing.
+func TestNewIsCheap(t *testing.T) {
+	options := Options{Key: []byte("k")}
+	var s *Scanner
+	if n := testing.AllocsPerRun(100, func() { s = New(options) }); n > 1 {
+		t.Errorf("New allocates %v times, want once", n)
+	}
+	if s.Scan("") != nil {
+		t.Error("an empty text has a finding")
+	}
+}
+
+// Nothing that is found is told to who may only see findings.
+func TestFindingsTellNothing(t *testing.T) {
+	text := "CI uses " + github + " today"
+	a, b, other := New(Options{Key: []byte("a")}), New(Options{Key: []byte("a")}), New(Options{Key: []byte("b")})
+	found := a.Scan(text)
+	if len(found) == 0 {
+		t.Fatal("not found")
+	}
+	for i, f := range found {
+		if got := text[f.Start:f.End]; got != github {
+			t.Errorf("it stands at %q", got)
+		}
+		if len(f.Fingerprint) != 32 || strings.Contains(text, f.Fingerprint) {
+			t.Errorf("fingerprint %q", f.Fingerprint)
+		}
+		if again := b.Scan("again " + github)[i]; again.Fingerprint != f.Fingerprint {
+			t.Error("the same secret has another fingerprint elsewhere")
+		}
+		if again := other.Scan(text)[i]; again.Fingerprint == f.Fingerprint {
+			t.Error("another key makes the same fingerprint")
+		}
+	}
+}
+
+// The word that switches the library off does not, as everybody may write it.
+func TestAllowCommentIsIgnored(t *testing.T) {
+	s := New(Options{})
+	if found := s.Scan(github + " # gitleaks:allow"); len(found) == 0 {
+		t.Error("gitleaks:allow hides a secret")
+	}
+}
+
+// What a person allowed passes, and is told.
+func TestAllowed(t *testing.T) {
+	text := "db.password = Tiger#2024x"
+	plain := New(Options{Key: []byte("k")})
+	found := plain.Scan(text)
+	if diff := cmp.Diff([]string{rulePassword}, rulesOf(found)); diff != "" {
+		t.Fatal(diff)
+	}
+	for name, options := range map[string]Options{
+		"fingerprint": {Allowed: func(fp string) bool { return fp == found[0].Fingerprint }},
+		"value":       {AllowValues: []*regexp.Regexp{regexp.MustCompile(`Tiger|Tiger#\d+x`)}},
+		"source":      {AllowSources: []*regexp.Regexp{regexp.MustCompile(`testdata/.*`)}},
+	} {
+		var told []Finding
+		options.Key = []byte("k")
+		options.OnAllowed = func(f Finding) { told = append(told, f) }
+		s := New(options)
+		if left := s.ScanFields("testdata/x.md", []Field{{"summary", text}}); len(left) != 0 {
+			t.Errorf("%s: %v is left", name, left)
+		}
+		if diff := cmp.Diff(found, told); diff != "" {
+			t.Errorf("%s: told %s", name, diff)
+		}
+		if left := s.ScanFields("notes/testdata/x.md", []Field{{"summary", "db.password = Tiger#2024xy"}}); len(left) == 0 {
+			t.Errorf("%s: lets another secret pass", name)
+		}
+	}
+}
+
+// The fields of a memory are scanned one by one, and a password alone is told by
+// the field that announces it.
+func TestFields(t *testing.T) {
+	s := New(Options{})
+	got := func(fields ...Field) (all []string) {
+		for _, f := range s.ScanFields("", fields) {
+			all = append(all, f.Field+" "+f.Rule)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name   string
+		fields []Field
+		want   []string
+	}{
+		{"none", []Field{{"summary", "The password is in the vault."}, {"raw_content", "Ask Maria."}}, nil},
+		{"body", []Field{{"summary", "deploys"}, {"raw_content", "password: Tiger#2024x"}}, []string{"raw_content password"}},
+		{"key announces", []Field{{"memory_key", "staging/db-password"}, {"raw_content", "Tiger#2024x"}}, []string{"raw_content password"}},
+		{"summary announces", []Field{{"summary", "测试库密码："}, {"raw_content", "Tiger#2024x"}}, []string{"raw_content password"}},
+		{"nothing announces", []Field{{"memory_key", "staging/db"}, {"raw_content", "Tiger#2024x"}}, nil},
+		{"a word alone", []Field{{"memory_key", "staging/db-password"}, {"raw_content", "rotated-in-2024"}}, nil},
+	} {
+		if diff := cmp.Diff(c.want, got(c.fields...)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	s := New(Options{})
+	wide := strings.NewReplacer("g", "ｇ", "h", "ｈ", "p", "ｐ", "_", "＿").Replace(github)
+	for _, c := range []struct{ text, want string }{
+		{"nothing here", "nothing here"},
+		{"use " + github + ".", "use [redacted:github-pat]."},
+		{"密码是Tiger@2024，别外传。", "密码是[redacted:password]，别外传。"},
+		{"a " + wide + " b", "a [redacted:github-pat] b"},
+		{"db.password = Tiger#2024x # old", "db.password = [redacted:password] # old"},
+		{"postgres://app:s3cr3tpw9@db1/x", "postgres://app:[redacted:url-password]@db1/x"},
+	} {
+		got, _ := s.Clean(c.text)
+		if got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
+		}
+		if left := s.Scan(got); len(left) != 0 {
+			t.Errorf("%q still holds %v", got, left)
+		}
+	}
+}
+
+func TestRedactMerges(t *testing.T) {
+	text := "0123456789"
+	for _, c := range []struct {
+		findings []Finding
+		want     string
+	}{
+		{nil, text},
+		{[]Finding{{Rule: "a", Start: 2, End: 5}}, "01[redacted:a]56789"},
+		{[]Finding{{Rule: "a", Start: 2, End: 5}, {Rule: "b", Start: 4, End: 9}}, "01[redacted:b]9"},
+		{[]Finding{{Rule: "b", Start: 6, End: 7}, {Rule: "a", Start: 0, End: 2}}, "[redacted:a]2345[redacted:b]789"},
+		{[]Finding{{Rule: "a", Start: 0, End: 10}, {Rule: "b", Start: 1, End: 2}, {Rule: "c", Start: 8, End: 10}}, "[redacted:a]"},
+		{[]Finding{{Rule: "a", Start: 0, End: 2}, {Rule: "b", Start: 2, End: 4}}, "[redacted:a][redacted:b]456789"},
+	} {
+		if got := Redact(text, c.findings); got != c.want {
+			t.Errorf("%v: %q, want %q", c.findings, got, c.want)
+		}
+	}
+}
+
+// A secret does not hide in what looks like the mark of a redaction.
+func TestMarksHideNothing(t *testing.T) {
+	s := New(Options{})
+	if found := s.Scan("[redacted:" + "sk-" + "1f2e3d4c5b6a79880716253443526170" + "]"); len(found) == 0 {
+		t.Error("a secret in brackets is not seen")
+	}
+	if found := s.Scan("password: [redacted:github-pat]"); len(found) != 0 {
+		t.Errorf("a mark is found: %v", found)
+	}
+}
+
+// Many scan at once with one Scanner, and all see the same.
+func TestConcurrent(t *testing.T) {
+	s := New(Options{Key: []byte("k")})
+	text := "a " + github + " and password: Tiger#2024x"
+	want := s.Scan(text)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				if diff := cmp.Diff(want, s.Scan(text)); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Whatever the text, Scan returns places on the bounds of its runes, in order;
+// what is cleaned is clean, and stays as it is.
+func FuzzScan(f *testing.F) {
+	for _, path := range []string{"testdata/secrets.tsv", "testdata/harmless.tsv"} {
+		for i, s := range samples(f, path) {
+			if i%4 == 0 {
+				f.Add(s.text)
+			}
+		}
+	}
+	f.Add("a\xffb password:\xff\xfe1234567a")
+	f.Add("-----BEGIN PRIVATE KEY-----")
+	f.Add("password=[redacted:password]x1y2z3w4")
+	f.Add("\\u0070assword: %41%42%43%44" + "\u200b")
+	s := New(Options{Key: []byte("k")})
+	f.Fuzz(func(t *testing.T, text string) {
+		before := 0
+		for _, found := range s.Scan(text) {
+			if found.Start < before || found.Start >= found.End || found.End > len(text) {
+				t.Fatalf("%+v in %d bytes after %d", found, len(text), before)
+			}
+			before = found.Start
+			if !utf8.RuneStart(text[found.Start]) && utf8.ValidString(text) || found.End < len(text) && !utf8.RuneStart(text[found.End]) && utf8.ValidString(text) {
+				t.Fatalf("%+v is within a rune of %q", found, text)
+			}
+		}
+		clean, _ := s.Clean(text)
+		if left := s.Scan(clean); len(left) != 0 {
+			t.Fatalf("%v is left in %q of %q", left, clean, text)
+		}
+		if again, _ := s.Clean(clean); again != clean {
+			t.Fatalf("%q becomes %q", clean, again)
+		}
+	})
+}

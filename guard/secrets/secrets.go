@@ -1,0 +1,217 @@
+// Package secrets finds keys, tokens and passwords in texts, and takes them
+// out. It knows the rules of a kept library (gitleaks) and its own for what
+// those miss: what people write about a password in English and Chinese,
+// addresses with one in them, headers, and keys of vendors.
+//
+// What it finds it never hands on: a Finding says where a secret stands and
+// which rule knew it. Its Fingerprint tells two secrets apart for who has the
+// key, and tells nothing to who has not.
+package secrets
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Finding is a secret in a text.
+type Finding struct {
+	Rule        string // the id of a rule: lower-case letters, digits and hyphens
+	Start, End  int    // in bytes of the text as it was given, on the bounds of runes
+	Fingerprint string // 32 hexadecimal digits, of the rule and of the secret as it reads
+}
+
+// Options are what a Scanner is made of.
+type Options struct {
+	// Key makes fingerprints. Who knows it can try values against them, so it
+	// is kept as the tokens of a data directory are. With another key all
+	// fingerprints are others.
+	Key []byte
+
+	// Allowed reports whether a fingerprint was let pass by a person. It may be
+	// nil, and is asked by many at once.
+	Allowed func(fingerprint string) bool
+
+	// AllowValues let a secret pass that one of them matches from its first
+	// character to its last; AllowSources whatever a memory of a source holds
+	// that one of them matches so (ScanFields alone asks).
+	AllowValues  []*regexp.Regexp
+	AllowSources []*regexp.Regexp
+
+	// OnAllowed hears of each finding that passed for one of these reasons, for
+	// the audit log and the metrics. It may be nil, and is called by many at once.
+	OnAllowed func(Finding)
+}
+
+// Scanner finds secrets. It is safe for concurrent use.
+type Scanner struct {
+	options Options
+}
+
+// New makes a Scanner. It costs nothing: rules are compiled when the first text
+// is scanned, once in a process.
+func New(options Options) *Scanner {
+	options.AllowValues = whole(options.AllowValues)
+	options.AllowSources = whole(options.AllowSources)
+	return &Scanner{options: options}
+}
+
+// whole makes patterns match from the first character to the last.
+func whole(patterns []*regexp.Regexp) []*regexp.Regexp {
+	var all []*regexp.Regexp
+	for _, p := range patterns {
+		all = append(all, regexp.MustCompile(`\A(?:`+p.String()+`)\z`))
+	}
+	return all
+}
+
+// rules are what is compiled: the same for every Scanner, and never changed.
+type rules struct {
+	library library
+	own     own
+	ids     map[string]bool // of all rules
+}
+
+var compiled = sync.OnceValue(func() *rules {
+	r := &rules{library: newLibrary(), own: newOwn(), ids: map[string]bool{}}
+	for _, id := range r.library.ids() {
+		r.ids[id] = true
+	}
+	for _, rule := range r.own.rules {
+		r.ids[rule.id] = true
+	}
+	for _, id := range alsoRedacted {
+		r.ids[id] = true
+	}
+	return r
+})
+
+// Scan returns the secrets in text that no allow-list lets pass, in the order
+// in which they stand, the longer first. They may overlap. A secret that is
+// written in full-width characters, with invisible ones in between, over two
+// lines, or in base64, hexadecimal or percent encoding is found too; then the
+// finding covers all of that. What Redact put in the place of one is none.
+func (s *Scanner) Scan(text string) []Finding {
+	if text == "" {
+		return nil
+	}
+	r := compiled()
+	var found []Finding
+	for _, v := range r.views(text) {
+		for _, h := range slices.Concat(r.library.find(v.text), r.own.find(v.text)) {
+			if f, ok := s.finding(v, h); ok {
+				found = append(found, f)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Finding) int {
+		return cmp.Or(a.Start-b.Start, b.End-a.End, strings.Compare(a.Rule, b.Rule), strings.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	return slices.Compact(found)
+}
+
+// hit is a finding within the text of a view.
+type hit struct {
+	rule       string
+	start, end int
+}
+
+// finding places a hit in the text that the view is of. It is false for one
+// that passes.
+func (s *Scanner) finding(v view, h hit) (Finding, bool) {
+	value := v.text[h.start:h.end]
+	if strings.TrimFunc(value, func(r rune) bool { return r == taken || r <= ' ' }) == "" {
+		return Finding{}, false
+	}
+	start, end, ok := v.original(h.start, h.end)
+	if !ok {
+		return Finding{}, false
+	}
+	f := Finding{Rule: h.rule, Start: start, End: end, Fingerprint: s.fingerprint(h.rule, value)}
+	if s.passes(f, value) {
+		if s.options.OnAllowed != nil {
+			s.options.OnAllowed(f)
+		}
+		return Finding{}, false
+	}
+	return f, true
+}
+
+// passes reports whether an allow-list lets a finding pass.
+func (s *Scanner) passes(f Finding, value string) bool {
+	return s.options.Allowed != nil && s.options.Allowed(f.Fingerprint) || matchesAny(s.options.AllowValues, value)
+}
+
+// fingerprint names a secret. Half of the hash is kept: it is there to be typed,
+// and no two of a store will ever be the same.
+func (s *Scanner) fingerprint(rule, value string) string {
+	mac := hmac.New(sha256.New, s.options.Key)
+	mac.Write([]byte(rule + "\x00" + value))
+	return hex.EncodeToString(mac.Sum(nil)[:sha256.Size/2])
+}
+
+func matchesAny(patterns []*regexp.Regexp, text string) bool {
+	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) })
+}
+
+// Field is a part of a memory that is scanned.
+type Field struct {
+	Name string
+	Text string
+}
+
+// FieldFinding is a Finding in a field.
+type FieldFinding struct {
+	Field string
+	Finding
+}
+
+// ScanFields scans the fields of one memory, in their order. A memory whose
+// source passes has no finding. A password that stands alone in a field is
+// found where another one ends in a word that announces it: a memory_key
+// db/password and a body that is nothing but the password.
+func (s *Scanner) ScanFields(source string, fields []Field) []FieldFinding {
+	passes := source != "" && matchesAny(s.options.AllowSources, source)
+	announced := announces(fields)
+	var found []FieldFinding
+	for _, field := range fields {
+		all := s.Scan(field.Text)
+		if f, ok := s.alone(field.Text); ok && announced && len(all) == 0 {
+			all = append(all, f)
+		}
+		for _, f := range all {
+			if passes {
+				if s.options.OnAllowed != nil {
+					s.options.OnAllowed(f)
+				}
+				continue
+			}
+			found = append(found, FieldFinding{field.Name, f})
+		}
+	}
+	return found
+}
+
+// announces reports whether a field ends in a word for a password.
+func announces(fields []Field) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool {
+		text := strings.ToLower(strings.TrimRight(f.Text, " \t\r\n.:：?"))
+		return slices.ContainsFunc(passwordWords(), func(word string) bool { return strings.HasSuffix(text, word) })
+	})
+}
+
+// alone finds a text that is nothing but a password.
+func (s *Scanner) alone(text string) (Finding, bool) {
+	value := strings.TrimSpace(text)
+	if !utf8.ValidString(value) || strings.ContainsAny(value, " \t\n") || !looksChosen(value) {
+		return Finding{}, false
+	}
+	start := strings.Index(text, value)
+	return s.finding(view{text: text}, hit{rulePassword, start, start + len(value)})
+}

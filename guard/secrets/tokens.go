@@ -1,0 +1,142 @@
+package secrets
+
+import "strings"
+
+// tokenRules are tokens of vendors that tell what they are by how they begin,
+// and that the library does not know, or only with a word before them.
+func tokenRules() []rule {
+	return []rule{
+		form("aws-key-id", `[A-Z2-7]{16}`, "AKIA", "ASIA"),
+		form("tencent-secret-id", `[A-Za-z0-9]{32}`, "AKID"),
+		form("aliyun-key-id", `[A-Za-z0-9]{12,26}`, "LTAI"),
+		form("volcengine-key-id", `[A-Za-z0-9]{30,60}`, "AKLT"),
+		form("google-oauth-secret", `[A-Za-z0-9_-]{24,40}`, "GOCSPX-"),
+		form("google-refresh-token", `[A-Za-z0-9_-]{30,}`, "1//0"),
+		form("google-access-token", `[A-Za-z0-9_-]{30,}`, "ya29."),
+		form("google-key", `[A-Za-z0-9_-]{35}`, "AIza"),
+		form("tailscale-key", `(?:auth|api|client|scim|webhook|oauth)-[A-Za-z0-9]{6,40}-[A-Za-z0-9]{16,80}`, "tskey-"),
+		form("telegram-token", `[A-Za-z0-9_-]{32,36}`, ":AA").behindDigits(7),
+		form("discord-token", `[A-Za-z0-9_-]{20,30}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}`, "M", "N", "O"),
+		// sk- is what the makers of models agree on, in lengths of their own.
+		form("model-api-key", `(?:[a-z0-9]{2,12}-){0,3}[A-Za-z0-9_]{20,}[A-Za-z0-9_-]*`, "sk-"),
+		form("model-api-key", `[A-Za-z0-9_-]{32,120}`, "gsk_", "xai-", "pplx-"),
+		form("twilio-key", `[0-9a-f]{32}`, "SK", "AC"),
+		form("docker-token", `[A-Za-z0-9_-]{20,60}`, "dckr_pat_", "dckr_oat_"),
+		form("stripe-key", `[A-Za-z0-9]{16,99}`, "sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"),
+		form("supabase-token", `[A-Za-z0-9_]{30,60}`, "sbp_", "sb_secret_"),
+		form("replicate-token", `[A-Za-z0-9]{30,40}`, "r8_"),
+		form("figma-token", `[A-Za-z0-9_-]{30,60}`, "figd_", "figu_"),
+		form("netlify-token", `[A-Za-z0-9]{30,60}`, "nfp_"),
+		form("render-key", `[A-Za-z0-9]{28,40}`, "rnd_"),
+		form("neon-key", `[a-z0-9]{40,70}`, "napi_"),
+		form("sonar-token", `[0-9a-f]{40}`, "squ_", "sqp_", "sqa_"),
+		form("bitbucket-token", `[A-Za-z0-9_=-]{24,}`, "ATBB", "ATATT3", "ATCTT3"),
+		form("github-token", `[A-Za-z0-9]{36,}`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+		form("github-token", `[A-Za-z0-9]{22}_[A-Za-z0-9]{50,70}`, "github_pat_"),
+		form("gitlab-token", `[A-Za-z0-9_-]{20,70}`, "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"),
+		form("slack-token", `[A-Za-z0-9-]{20,}`, "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-"),
+		form("sendgrid-key", `[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,60}`, "SG."),
+		form("notion-token", `[A-Za-z0-9]{40,60}`, "ntn_"),
+		form("npm-token", `[A-Za-z0-9]{36}`, "npm_"),
+		form("pypi-token", `[A-Za-z0-9_-]{50,}`, "pypi-AgEI"),
+		form("huggingface-token", `[A-Za-z0-9]{30,50}`, "hf_"),
+		form("vault-token", `[A-Za-z0-9_-]{20,}`, "hvs.", "hvb.", "hvr."),
+		form("grafana-token", `[A-Za-z0-9]{32}_[0-9a-f]{8}`, "glsa_"),
+		form("digitalocean-token", `[0-9a-f]{64}`, "dop_v1_", "doo_v1_", "dor_v1_"),
+		form("databricks-token", `[0-9a-f]{32}(?:-\d)?`, "dapi"),
+		form("jwt", `[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{10,}`, "eyJ"),
+		{"azure-client-secret", []string{"q~"}, azureClientSecret},
+		{"key-beside-id", []string{"akia", "asia", "ltai", "akid"}, keyBesideID},
+	}
+}
+
+// behindDigits widens a rule to the digits before its word, n of them at least.
+func (r rule) behindDigits(n int) rule {
+	find := r.find
+	r.find = func(text string, at, length int) (int, int) {
+		start := at
+		for start > 0 && isDigit(text[start-1]) {
+			start--
+		}
+		if at-start < n || !startsWord(text, start) {
+			return -1, 0
+		}
+		// The digits are no part of the word, which they keep from beginning one.
+		_, end := find(text[at:], 0, length)
+		if end == 0 {
+			return -1, 0
+		}
+		return start, at + end
+	}
+	return r
+}
+
+// azureClientSecret has "7Q~" or "8Q~" behind three characters, and 31 to 34 more.
+func azureClientSecret(text string, at, n int) (int, int) {
+	start, end := at-4, at+n
+	if start < 0 || !isDigit(text[at-1]) || !startsWord(text, start) || text[at] != 'Q' {
+		return -1, 0
+	}
+	for end < len(text) && (isAlnum(text[end]) || text[end] == '.' || text[end] == '_' || text[end] == '-' || text[end] == '~') {
+		end++
+	}
+	if length := end - at - n; length < 31 || length > 36 || !mixed(text[at+n:end]) {
+		return -1, 0
+	}
+	return start, end
+}
+
+// keyBesideID finds the secret key that people write beside the id of it: the
+// next word that is as long as one and is as mixed.
+func keyBesideID(text string, at, n int) (int, int) {
+	id := at
+	for at += n; at < len(text) && isAlnum(text[at]); at++ {
+	}
+	if !startsWord(text, id) || text[id:id+n] != strings.ToUpper(text[id:id+n]) || at-id < 16 || !mixed(text[id:at]) {
+		return -1, 0
+	}
+	for start := at; start < len(text) && start < at+60; start++ {
+		if !isKeyByte(text[start]) || isKeyByte(text[start-1]) && start > at {
+			continue
+		}
+		end := start
+		for end < len(text) && isKeyByte(text[end]) {
+			end++
+		}
+		// Slashes and signs between the two are not of the key.
+		for start < end && !isAlnum(text[start]) {
+			start++
+		}
+		if length := end - start; length >= 30 && length <= 44 && mixed(text[start:end]) && !isHex(text[start:end]) && !crossedOut(text[start:end]) &&
+			!placeholder(text[start:end]) {
+			return start, end
+		}
+	}
+	return -1, 0
+}
+
+func isKeyByte(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
+
+// webhookRules are addresses that whoever knows them may write to.
+func webhookRules() []rule {
+	return []rule{
+		{"webhook", []string{"hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "open.feishu.cn/open-apis/bot/", "open.larksuite.com/open-apis/bot/",
+			"qyapi.weixin.qq.com/cgi-bin/webhook/send?key=", "oapi.dingtalk.com/robot/send?access_token=", "sctapi.ftqq.com/"}, webhook},
+	}
+}
+
+// webhook takes the whole address, where a long id stands in it.
+func webhook(text string, at, n int) (int, int) {
+	start, end := at, at+n
+	for start > 0 && (isAlnum(text[start-1]) || text[start-1] == ':' || text[start-1] == '/' || text[start-1] == '.') {
+		start--
+	}
+	for end < len(text) && (inToken(text[end]) || text[end] == '?' || text[end] == '&') {
+		end++
+	}
+	rest := text[at+n : end]
+	if len(rest) < 30 || !mixed(rest) || crossedOut(rest) {
+		return -1, 0
+	}
+	return start, end
+}
