@@ -1,98 +1,162 @@
 package secrets
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
-	"github.com/zricethezav/gitleaks/v8/detect"
 	"github.com/zricethezav/gitleaks/v8/logging"
-	"github.com/zricethezav/gitleaks/v8/report"
 )
 
 // ruleGeneric is the library's rule for what has no form of its own. It knows no
 // prose, so that its findings are looked at again.
 const ruleGeneric = "generic-api-key"
 
-// library finds what the rules of gitleaks know.
+// library are the rules of gitleaks, applied as its detector applies them to a
+// text without a path; TestLibrary holds the two together. The detector itself
+// brings along readers of archives and git, tells no places in bytes, and logs
+// what it finds.
 type library struct {
-	detector *detect.Detector
+	rules    []config.Rule
+	allow    []*config.Allowlist // for every rule
+	keywords lexicon             // of a rule: it is asked where one of them stands
 }
 
-// newLibrary compiles the rules that gitleaks comes with, which takes some 20 ms.
-func newLibrary() library {
-	// It logs what it finds and skips, values included, to a logger of its own
-	// package. Nobody else uses that.
+// newLibrary compiles the rules that gitleaks comes with.
+func newLibrary() *library {
+	// Reading them may log, to a logger of its own package that nobody else uses.
 	logging.Logger = zerolog.Nop()
 
-	// Its constructor for these rules reads them into viper's global state.
+	// Its own way to these rules leads over viper's global state.
 	v := viper.New()
 	v.SetConfigType("toml")
 	var file config.ViperConfig
-	if err := v.ReadConfig(strings.NewReader(config.DefaultConfig)); err != nil {
-		panic("secrets: rules of gitleaks: " + err.Error()) // they are embedded: a fault of the build
+	must(v.ReadConfig(strings.NewReader(config.DefaultConfig)))
+	must(v.Unmarshal(&file))
+	translated, err := file.Translate()
+	must(err)
+
+	l := &library{allow: translated.Allowlists}
+	for _, r := range translated.GetOrderedRules() {
+		// One with a path is for files of that name; texts have none.
+		if r.Regex == nil || r.Path != nil || r.SkipReport {
+			continue
+		}
+		for _, k := range r.Keywords {
+			l.keywords.add(k, len(l.rules))
+		}
+		l.rules = append(l.rules, r)
 	}
-	if err := v.Unmarshal(&file); err != nil {
-		panic("secrets: rules of gitleaks: " + err.Error())
-	}
-	rules, err := file.Translate()
-	if err != nil {
-		panic("secrets: rules of gitleaks: " + err.Error())
-	}
-	d := detect.NewDetector(rules)
-	d.IgnoreGitleaksAllow = true // who writes a text does not switch its scan off
-	d.MaxDecodeDepth = 0         // views decode, once for all rules
-	return library{d}
+	return l
 }
 
-func (l library) ids() []string { return l.detector.Config.OrderedRules }
-
-// find returns what the rules find in text.
-func (l library) find(text string) []hit {
-	// Without a line break at its end the library misplaces what ends there.
-	text += "\n"
-	findings := l.detector.DetectString(text)
-	if len(findings) == 0 {
-		return nil
+// must fails where the rules that are part of the build do not compile.
+func must(err error) {
+	if err != nil {
+		panic("secrets: the rules of gitleaks: " + err.Error())
 	}
-	lines := lineStarts(text)
+}
+
+// find returns what the rules find in text, without what looks like a secret to
+// them only.
+func (l *library) find(text string) []hit {
+	hits := l.matches(text)
+	var found []hit
+	for _, h := range hits {
+		value := text[h.start:h.end]
+		if !crossedOut(value) && (h.rule != ruleGeneric || isKey(text[:h.start], value) && !outdone(h, hits)) {
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
+// matches returns what the library finds in text.
+func (l *library) matches(text string) []hit {
+	asked := make([]bool, len(l.rules))
+	l.keywords.each(text, func(_ int, t trigger) { asked[t.rule] = true })
 	var hits []hit
-	for _, f := range findings {
-		h, ok := place(text, lines, f)
-		if ok && (h.rule != ruleGeneric || isKey(text[:h.start], text[h.start:h.end])) && !crossedOut(text[h.start:h.end]) {
+	for i, r := range l.rules {
+		if asked[i] {
+			hits = append(hits, l.apply(r, text)...)
+		}
+	}
+	return hits
+}
+
+// outdone reports whether a rule with a form of its own found the same.
+func outdone(generic hit, hits []hit) bool {
+	return slices.ContainsFunc(hits, func(h hit) bool {
+		return h.rule != ruleGeneric && h.start <= generic.start && h.end >= generic.end
+	})
+}
+
+// apply returns what one rule finds.
+func (l *library) apply(r config.Rule, text string) []hit {
+	var hits []hit
+	for _, m := range r.Regex.FindAllStringIndex(text, -1) {
+		match := strings.TrimRight(text[m[0]:m[1]], "\n")
+		start, end, ok := secretOf(r, match)
+		if !ok {
+			continue
+		}
+		secret := match[start:end]
+		if r.Entropy != 0 && entropy(secret) <= r.Entropy {
+			continue
+		}
+		start, end = m[0]+start, m[0]+end
+		if h := (hit{r.RuleID, start, end}); !allowed(l.allow, text, m, match, secret) && !allowed(r.Allowlists, text, m, match, secret) {
 			hits = append(hits, h)
 		}
 	}
 	return hits
 }
 
-// lineStarts are what the library counts columns of a line from: its break
-// before it, or the start of the text.
-func lineStarts(text string) []int {
-	starts := []int{0}
-	for i := range len(text) {
-		if text[i] == '\n' {
-			starts = append(starts, i)
+// secretOf is where the secret stands in what a rule matched: the group that it
+// names, or else the first that holds something, or all of it.
+func secretOf(r config.Rule, match string) (start, end int, ok bool) {
+	groups := r.Regex.FindStringSubmatchIndex(match)
+	if r.SecretGroup > 0 {
+		if i := 2 * r.SecretGroup; i < len(groups) && groups[i] >= 0 {
+			return groups[i], groups[i+1], true
+		}
+		return 0, 0, false
+	}
+	for i := 2; i < len(groups); i += 2 {
+		if groups[i] >= 0 && groups[i] < groups[i+1] {
+			return groups[i], groups[i+1], true
 		}
 	}
-	return starts
+	return 0, len(match), true
 }
 
-// place finds the secret of a finding by the line and the columns of its match,
-// which is what the library tells.
-func place(text string, lines []int, f report.Finding) (hit, bool) {
-	if f.StartLine >= len(lines) || f.EndLine >= len(lines) {
-		return hit{}, false
+// allowed reports whether a list of the library lets a secret pass.
+func allowed(lists []*config.Allowlist, text string, at []int, match, secret string) bool {
+	return slices.ContainsFunc(lists, func(a *config.Allowlist) bool {
+		target := secret
+		switch a.RegexTarget {
+		case "match":
+			target = match
+		case "line":
+			target = linesOf(text, at)
+		}
+		stopped, _ := a.ContainsStopWord(secret)
+		if a.MatchCondition != config.AllowlistMatchAnd {
+			return a.RegexAllowed(target) || stopped
+		}
+		// All that the list names must hold, and a text has no path or commit.
+		return len(a.Commits) == 0 && len(a.Paths) == 0 &&
+			(len(a.Regexes) == 0 || a.RegexAllowed(target)) && (len(a.StopWords) == 0 || stopped)
+	})
+}
+
+// linesOf are the lines that a match stands in.
+func linesOf(text string, at []int) string {
+	start := strings.LastIndexByte(text[:at[0]], '\n') + 1
+	if i := strings.IndexByte(text[at[1]:], '\n'); i >= 0 {
+		return text[start : at[1]+i]
 	}
-	start := lines[f.StartLine] + f.StartColumn - 1
-	end := lines[f.EndLine] + f.EndColumn
-	start, end = max(start, 0), min(end, len(text)-1)
-	if start >= end {
-		return hit{}, false
-	}
-	if i := strings.LastIndex(text[start:end], f.Secret); i >= 0 && f.Secret != "" {
-		start, end = start+i, start+i+len(f.Secret)
-	}
-	return hit{f.RuleID, start, end}, true
+	return text[start:]
 }

@@ -16,23 +16,18 @@ type rule struct {
 	find func(text string, at, n int) (start, end int)
 }
 
-// own are our rules and where they begin.
+// own are our rules and the words where they begin.
 type own struct {
 	rules []rule
-	first [256][]trigger // by the first byte of a word, in lower case
+	words lexicon
 }
 
-type trigger struct {
-	word string
-	rule int
-}
-
-func newOwn() own {
-	o := own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), addressRules(), headerRules(), fileRules())}
+func newOwn() *own {
+	o := &own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), addressRules(), headerRules(), fileRules())}
 	o.rules = append(o.rules, rule{id: ruleUnsettled})
 	for i, r := range o.rules {
 		for _, w := range r.words {
-			o.first[w[0]] = append(o.first[w[0]], trigger{w, i})
+			o.words.add(w, i)
 		}
 	}
 	return o
@@ -42,40 +37,15 @@ func newOwn() own {
 const ruleUnsettled = "unsettled"
 
 // find returns what our rules find in text.
-func (o own) find(text string) []hit {
+func (o *own) find(text string) []hit {
 	var hits []hit
-	for at := range len(text) {
-		for _, t := range o.first[lowerByte(text[at])] {
-			if !hasWord(text[at:], t.word) {
-				continue
-			}
-			r := o.rules[t.rule]
-			if start, end := r.find(text, at, len(t.word)); start >= 0 && start < end {
-				hits = append(hits, hit{r.id, start, end})
-			}
+	o.words.each(text, func(at int, t trigger) {
+		r := o.rules[t.rule]
+		if start, end := r.find(text, at, len(t.word)); start >= 0 && start < end {
+			hits = append(hits, hit{r.id, start, end})
 		}
-	}
+	})
 	return hits
-}
-
-func lowerByte(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
-// hasWord reports whether text begins with a word of lower case, in either.
-func hasWord(text, word string) bool {
-	if len(text) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if lowerByte(text[i]) != word[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // maxMatch is how far from its word a rule looks, in bytes. It also keeps

@@ -73,15 +73,15 @@ func whole(patterns []*regexp.Regexp) []*regexp.Regexp {
 
 // rules are what is compiled: the same for every Scanner, and never changed.
 type rules struct {
-	library library
-	own     own
+	library *library
+	own     *own
 	ids     map[string]bool // of all rules
 }
 
 var compiled = sync.OnceValue(func() *rules {
 	r := &rules{library: newLibrary(), own: newOwn(), ids: map[string]bool{}}
-	for _, id := range r.library.ids() {
-		r.ids[id] = true
+	for _, rule := range r.library.rules {
+		r.ids[rule.RuleID] = true
 	}
 	for _, rule := range r.own.rules {
 		r.ids[rule.id] = true

@@ -69,7 +69,9 @@ func providerShapes() []shape {
 		token("digitalocean token", func(m *maker) string { return "dop_v1_" + m.hex(64) }),
 		token("tailscale key", func(m *maker) string { return "tskey-auth-k" + m.alnum(9) + "CNTRL-" + m.alnum(32) }),
 		token("telegram bot token", func(m *maker) string { return m.of(digits, 10) + ":AA" + m.url(32) + "x" }),
-		token("discord bot token", func(m *maker) string { return "M" + m.alnum(25) + ".G" + m.alnum(5) + "." + m.url(37) + "x" }),
+		token("discord bot token", func(m *maker) string {
+			return base64.RawStdEncoding.EncodeToString([]byte(m.of(digits, 18))) + ".G" + m.alnum(5) + "." + m.url(37) + "x"
+		}),
 		{name: "discord webhook", in: []string{"bot posts to %s", "hook %s"}, value: func(m *maker) string {
 			return "https://discord.com/api/webhooks/" + m.of(digits, 18) + "/" + m.url(67) + "x"
 		}},
@@ -194,6 +196,7 @@ func hiddenShapes() []shape {
 		{name: "percent encoded", in: []string{"https://x.internal/cb?next=%s"}, value: func(m *maker) string {
 			return "%2Fhome%3Ftoken%3D" + m.alnum(30)
 		}},
+		{name: "json escapes", in: []string{`{"note":"%s"}`}, value: func(m *maker) string { return `\u0067\u0068\u0070\u005f` + m.alnum(36) }},
 	}
 }
 

@@ -16,7 +16,7 @@ func tokenRules() []rule {
 		form("google-key", `[A-Za-z0-9_-]{35}`, "AIza"),
 		form("tailscale-key", `(?:auth|api|client|scim|webhook|oauth)-[A-Za-z0-9]{6,40}-[A-Za-z0-9]{16,80}`, "tskey-"),
 		form("telegram-token", `[A-Za-z0-9_-]{32,36}`, ":AA").behindDigits(7),
-		form("discord-token", `[A-Za-z0-9_-]{20,30}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}`, "M", "N", "O"),
+		form("discord-token", `[A-Za-z0-9_-]{20,30}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}`, discordStarts()...),
 		// sk- is what the makers of models agree on, in lengths of their own.
 		form("model-api-key", `(?:[a-z0-9]{2,12}-){0,3}[A-Za-z0-9_]{20,}[A-Za-z0-9_-]*`, "sk-"),
 		form("model-api-key", `[A-Za-z0-9_-]{32,120}`, "gsk_", "xai-", "pplx-"),
@@ -48,6 +48,17 @@ func tokenRules() []rule {
 		{"azure-client-secret", []string{"q~"}, azureClientSecret},
 		{"key-beside-id", []string{"akia", "asia", "ltai", "akid"}, keyBesideID},
 	}
+}
+
+// discordStarts are how the base64 of a number, which an id is, begins.
+func discordStarts() []string {
+	var all []string
+	for _, first := range "MNO" {
+		for _, second := range "DTjz" {
+			all = append(all, string(first)+string(second))
+		}
+	}
+	return all
 }
 
 // behindDigits widens a rule to the digits before its word, n of them at least.

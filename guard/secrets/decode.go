@@ -1,0 +1,145 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// decoded is the lines of v that hold encoded text, with that decoded in its
+// place. It is false where nothing is.
+func (v view) decoded() (view, bool) {
+	b := builder{of: v}
+	kept := 0 // up to where v was copied
+	for at := 0; at < len(v.text); {
+		start, end, plainText := nextEncoded(v.text, at)
+		if start < 0 {
+			break
+		}
+		at = end
+		line := max(kept, strings.LastIndexByte(v.text[:start], '\n')+1)
+		b.keep(line, start)
+		b.put(plainText, start, end)
+		kept = end
+	}
+	if kept == 0 {
+		return view{}, false
+	}
+	rest := strings.IndexByte(v.text[kept:], '\n')
+	if rest < 0 {
+		rest = len(v.text) - kept
+	}
+	b.keep(kept, kept+rest)
+	return b.view(), true
+}
+
+// nextEncoded finds the next run from at on that decodes to readable text;
+// start is -1 without one.
+func nextEncoded(text string, at int) (start, end int, decoded string) {
+	for at < len(text) {
+		c := text[at]
+		if c == '%' {
+			if n, s := percent(text[at:]); n > 0 {
+				return at, at + n, s
+			}
+		}
+		if c == '\\' {
+			if n, s := escapes(text[at:]); n > 0 {
+				return at, at + n, s
+			}
+		}
+		if !inBase64(c) {
+			at++
+			continue
+		}
+		end := at
+		for end < len(text) && inBase64(text[end]) {
+			end++
+		}
+		bare := end
+		for end < len(text) && end < bare+2 && text[end] == '=' {
+			end++
+		}
+		if bare-at >= 16 {
+			if s := decode(text[at:bare]); s != "" {
+				return at, end, s
+			}
+		}
+		at = end
+	}
+	return -1, 0, ""
+}
+
+func inBase64(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '+' || c == '/' || c == '_' || c == '-'
+}
+
+// decode reads a run without its padding, "" where it is no readable text.
+func decode(run string) string {
+	if !strings.ContainsAny(run, "0123456789+/_-") {
+		return ""
+	}
+	for _, from := range []func(string) ([]byte, error){
+		hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
+	} {
+		if plain, err := from(run); err == nil && readable(plain) {
+			return string(plain)
+		}
+	}
+	return ""
+}
+
+func readable(text []byte) bool {
+	return utf8.Valid(text) && !slices.ContainsFunc([]rune(string(text)), func(r rune) bool {
+		return !unicode.IsPrint(r) && r != '\n' && r != '\r' && r != '\t'
+	})
+}
+
+// percent reads a run of percent encoding with what stands between in one word,
+// and returns its length.
+func percent(text string) (n int, decoded string) {
+	var b []byte
+	encoded := 0
+	for n < len(text) {
+		switch c := text[n]; {
+		case c == '%' && n+2 < len(text):
+			one, err := hex.DecodeString(text[n+1 : n+3])
+			if err != nil {
+				return 0, ""
+			}
+			b = append(b, one...)
+			n += 3
+			encoded++
+			continue
+		case inToken(c):
+			b = append(b, c)
+			n++
+			continue
+		}
+		break
+	}
+	if encoded == 0 || !readable(b) {
+		return 0, ""
+	}
+	return n, string(b)
+}
+
+// escapes reads a run of \uXXXX, as JSON has it, and returns its length.
+func escapes(text string) (n int, decoded string) {
+	var b strings.Builder
+	for n+6 <= len(text) && text[n] == '\\' && text[n+1] == 'u' {
+		two, err := hex.DecodeString(text[n+2 : n+6])
+		if err != nil {
+			break
+		}
+		b.WriteRune(rune(two[0])<<8 | rune(two[1]))
+		n += 6
+	}
+	if !readable([]byte(b.String())) {
+		return 0, ""
+	}
+	return n, b.String()
+}
