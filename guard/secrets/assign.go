@@ -3,6 +3,8 @@ package secrets
 import (
 	"slices"
 	"strings"
+
+	"memd/guard/reading"
 )
 
 // Ids of what stands behind a word for it.
@@ -206,7 +208,7 @@ func (o operand) holdsPassword() bool {
 	switch {
 	case strings.Contains(v, " "): // only in quotes
 		return o.phrase()
-	case timely(v) || !plain(v):
+	case timely(v) || !reading.Plain(v):
 		return false
 	case o.space && !dashed:
 		return looksChosen(v)

@@ -7,33 +7,35 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memd/guard/reading"
 )
 
 // decoded is the lines of v that hold encoded text, with that decoded in its
 // place. It is false where nothing is.
 func (v view) decoded() (view, bool) {
-	b := builder{of: v}
+	b := reading.Builder{Of: v.Text}
 	kept := 0 // up to where v was copied
-	for at := 0; at < len(v.text); {
-		start, end, plainText := nextEncoded(v.text, at)
+	for at := 0; at < len(v.S); {
+		start, end, plainText := nextEncoded(v.S, at)
 		if start < 0 {
 			break
 		}
 		at = end
-		line := max(kept, strings.LastIndexByte(v.text[:start], '\n')+1)
-		b.keep(line, start)
-		b.put(plainText, start, end)
+		line := max(kept, strings.LastIndexByte(v.S[:start], '\n')+1)
+		b.Keep(line, start)
+		b.Put(plainText, start, end)
 		kept = end
 	}
 	if kept == 0 {
 		return view{}, false
 	}
-	rest := strings.IndexByte(v.text[kept:], '\n')
+	rest := strings.IndexByte(v.S[kept:], '\n')
 	if rest < 0 {
-		rest = len(v.text) - kept
+		rest = len(v.S) - kept
 	}
-	b.keep(kept, kept+rest)
-	return b.view(), true
+	b.Keep(kept, kept+rest)
+	return view{b.Text()}, true
 }
 
 // nextEncoded finds the next run from at on that decodes to readable text;

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"memd/guard/reading"
 )
 
 // Finding is a secret in a text.
@@ -104,7 +106,7 @@ func (s *Scanner) Scan(text string) []Finding {
 	r := compiled()
 	var found []Finding
 	for _, v := range r.views(text) {
-		for _, h := range slices.Concat(r.library.find(v.text), r.own.find(v.text)) {
+		for _, h := range slices.Concat(r.library.find(v.S), r.own.find(v.S)) {
 			if f, ok := s.finding(v, h); ok {
 				found = append(found, f)
 			}
@@ -125,11 +127,11 @@ type hit struct {
 // finding places a hit in the text that the view is of. It is false for one
 // that passes.
 func (s *Scanner) finding(v view, h hit) (Finding, bool) {
-	value := v.text[h.start:h.end]
-	if strings.TrimFunc(value, func(r rune) bool { return r == taken || r <= ' ' }) == "" {
+	value := v.S[h.start:h.end]
+	if strings.TrimFunc(value, func(r rune) bool { return r == reading.Taken || r <= ' ' }) == "" {
 		return Finding{}, false
 	}
-	start, end, ok := v.original(h.start, h.end)
+	start, end, ok := v.Original(h.start, h.end)
 	if !ok {
 		return Finding{}, false
 	}
@@ -213,5 +215,5 @@ func (s *Scanner) alone(text string) (Finding, bool) {
 		return Finding{}, false
 	}
 	start := strings.Index(text, value)
-	return s.finding(view{text: text}, hit{rulePassword, start, start + len(value)})
+	return s.finding(view{reading.Text{S: text}}, hit{rulePassword, start, start + len(value)})
 }

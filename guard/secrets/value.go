@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"memd/guard/reading"
 )
 
 // mixed reports whether text holds a letter and a digit, or letters of both
@@ -47,7 +49,7 @@ func isHex(text string) bool {
 // crossedOut reports whether a value was made unreadable, or only tells what
 // one looks like.
 func crossedOut(value string) bool {
-	if strings.ContainsRune(value, taken) {
+	if strings.ContainsRune(value, reading.Taken) {
 		return true
 	}
 	run := 0
@@ -211,7 +213,7 @@ func looksChosen(value string) bool {
 	if !strings.ContainsAny(value, signs) && !inner {
 		return false
 	}
-	return !placeholder(value) && !elsewhere(value) && !timely(value) && !nameLike(value) && plain(value) && !strings.ContainsAny(value, "/:@") ||
+	return !placeholder(value) && !elsewhere(value) && !timely(value) && !nameLike(value) && reading.Plain(value) && !strings.ContainsAny(value, "/:@") ||
 		strings.ContainsAny(value, "@!#$&") && nameLikePassword(value)
 }
 
