@@ -1,0 +1,182 @@
+package personal
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shown is findings as tests write them: "card 4111…", with "?" behind the kind
+// of one that is not sure.
+func shown(text string) string {
+	var all []string
+	for _, f := range Scan(text) {
+		mark := ""
+		if !f.Sure {
+			mark = "?"
+		}
+		all = append(all, fmt.Sprintf("%s%s %s", f.Kind, mark, text[f.Start:f.End]))
+	}
+	return strings.Join(all, "; ")
+}
+
+// The numbers are those that issuers publish for tests, and others made up with
+// the right check digit.
+func TestScan(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		// Cards.
+		{"card 4111111111111111 on file", "card 4111111111111111"},
+		{"卡号：4111 1111 1111 1111", "card 4111 1111 1111 1111"},
+		{"卡号 ４１１１１１１１１１１１１１１１", "card ４１１１１１１１１１１１１１１１"},
+		{"银行卡6222020000000000000，户名张三", "card 6222020000000000000"},
+		{"pay with 5500-0055-5555-5559 please", "card 5500-0055-5555-5559"},
+		{"amex 3782 822463 10005", "card 3782 822463 10005"},
+		{"card=378282246310005&x=1", ""}, // within an address
+		{"card=378282246310005", "card 378282246310005"},
+		{"it says 4111111111111111 there", "card? 4111111111111111"},
+		{"card 4111111111111112", ""},                           // check digit
+		{"card 411111111111111", ""},                            // length
+		{"card 9111111111111111", ""},                           // issuer
+		{"order-4111111111111111", ""},                          // within an identifier
+		{"card_4111111111111111", ""},                           //
+		{"card img 4111111111111111.png", ""},                   //
+		{"card sha 4111111111111111abcdef", ""},                 //
+		{"#4111111111111111 card", ""},                          //
+		{"card 0x4111111111111111", ""},                         //
+		{"/cards/4111111111111111/x", ""},                       //
+		{"card 4111 111111111 111", ""},                         // no grouping of cards
+		{"1732968000000 is the card's time", ""},                // milliseconds
+		{"1732968000000000000", ""},                             // nanoseconds
+		{"card 0000000000000000", ""},                           //
+		{"cardinal 4242424242424242", "card? 4242424242424242"}, // no word for a card
+		{"4242-4242-4242-4242", "card 4242-4242-4242-4242"},
+
+		// Resident identity numbers.
+		{"身份证 11010519491231002X", "cn-id 11010519491231002X"},
+		{"身份证号：440524188001010014", ""}, // born in 1880
+		{"id 11010519491231002x.", "cn-id 11010519491231002x"},
+		{"110105194912310021", ""},   // check digit
+		{"11010519491331002X", ""},   // no such month
+		{"99010519491231002X", ""},   // no such region
+		{"a11010519491231002X", ""},  //
+		{"11010519491231002X7", ""},  //
+		{"11010519491231002X-a", ""}, //
+
+		// Account numbers.
+		{"IBAN DE89370400440532013000.", "iban DE89370400440532013000"},
+		{"pay to GB29 NWBK 6016 1331 9268 19, thanks", "iban GB29 NWBK 6016 1331 9268 19"},
+		{"FR1420041010050500013M02606", "iban FR1420041010050500013M02606"},
+		{"DE89370400440532013001", ""}, // check digits
+		{"DE8937040044053201300", ""},  // length
+		{"ZZ89370400440532013000", ""}, // country
+		{"XDE89370400440532013000", ""},
+		{"DE89370400440532013000X", ""},
+
+		// E-mail.
+		{"ask maria.k+ops@acme.dev.", "email maria.k+ops@acme.dev"},
+		{"邮箱zhang.san@acme.com.cn，周一回", "email zhang.san@acme.com.cn"},
+		{"<bob@acme.io>", "email bob@acme.io"},
+		{"mailto:bob@acme.io", "email bob@acme.io"},
+		{"bob@example.com and a@b.example.org", ""},
+		{"git@github.com:acme/repo.git", ""},
+		{"deploy@web1:/srv", ""},
+		{"deploy@db.acme.dev:/srv", ""},
+		{"https://bob@acme.dev/x", ""},
+		{"npm i left-pad@1.2.3 @types/node@v20.1", ""},
+		{"@team please look", ""},
+		{"user@host", ""},
+		{"foo@bar.service failed", ""},
+		{"logo@2x.png", ""},
+		{"no-reply@acme.dev", ""},
+
+		// Telephone.
+		{"手机 13812345678", "phone 13812345678"},
+		{"张三的号码是13812345678。", "phone 13812345678"},
+		{"call 138 1234 5678", "phone 138 1234 5678"},
+		{"138-1234-5678", "phone 138-1234-5678"},
+		{"+86 138 1234 5678", "phone +86 138 1234 5678"},
+		{"ring +49 30 901820 at noon", "phone +49 30 901820"},
+		{"+1-212-555-0143", "phone +1-212-555-0143"},
+		{"tel: 030 901820", "phone 030 901820"},
+		{"phone (212) 555-0143", "phone (212) 555-0143"},
+		{"电话：010-62345678", "phone 010-62345678"},
+		{"phone 212.555.0143", "phone 212.555.0143"},
+		{"value 13812345678 of the counter", "phone? 13812345678"},
+		{"订单号 13812345678", "phone? 13812345678"},
+		{"order 138-1234-5678", "phone? 138-1234-5678"},
+		{"id13812345678", ""},
+		{"user-13812345678", ""},
+		{"call it on 2026-11-30", ""},
+		{"call on 30.11.2026", ""},
+		{"phone app 10.12.2026", ""},
+		{"call f at 2026-11-30 10:00", ""},
+		{"v1.2.3456789", ""},
+		{"phone firmware 10.0.12.4567", ""},
+		{"mobile build 20261130", ""},
+		{"192.168.100.200", ""},
+		{"1.212.555.0143", ""},
+		{"+1234", ""},
+		{"a+12345678", ""},
+		{"1732968000", ""},
+		{"f(1234567, 89)", ""},
+		{"phone 0000000000", ""},
+
+		// Nothing.
+		{"", ""},
+		{"550e8400-e29b-41d4-a716-446655440000", ""},
+		{"sha256:4111111111111111411111111111111141111111111111114111111111111111", ""},
+		{"src/x/y.go:342 and 10:30, 3.14159265358979", ""},
+	} {
+		if diff := cmp.Diff(c.want, shown(c.text)); diff != "" {
+			t.Errorf("%q: %s", c.text, diff)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	text := "card 4111111111111111, mail bob@acme.io, 手机 13812345678"
+	want := "card [redacted:card], mail [redacted:email], 手机 [redacted:phone]"
+	got := Redact(text, Scan(text))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if left := Scan(got); len(left) != 0 {
+		t.Errorf("%v is left", left)
+	}
+	if got := Redact("x", nil); got != "x" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever the text, Scan returns places on the bounds of its runes, in order
+// and apart; what is redacted often enough is free of them.
+func FuzzScan(f *testing.F) {
+	for _, text := range []string{
+		"card 4111111111111111", "卡号４１１１ 1111 1111 1111", "11010519491231002X", "GB29 NWBK 6016 1331 9268 19", "a@b.io", "(010) 1234-5678", "+86 138\u200b1234 5678", "\xff+4930901820", "((12)345 6789", "4111111111111111(4111111111111111)@x.yz",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for range 100 {
+			found := Scan(text)
+			end := 0
+			for _, x := range found {
+				if x.Start < end || x.Start >= x.End || x.End > len(text) {
+					t.Fatalf("%+v after %d in %q", x, end, text)
+				}
+				end = x.End
+				if utf8.ValidString(text) && (!utf8.RuneStart(text[x.Start]) || end < len(text) && !utf8.RuneStart(text[end])) {
+					t.Fatalf("%+v is within a rune of %q", x, text)
+				}
+			}
+			if len(found) == 0 {
+				return
+			}
+			text = Redact(text, found)
+		}
+		t.Fatalf("%q is never free", text)
+	})
+}
