@@ -82,7 +82,8 @@ func headerRules() []rule {
 		after("bearer-header", `[ \t]+["']?([A-Za-z0-9._~+/=-]{16,})`, func(v string) bool { return strongToken(v) || mixed(v) && len(v) >= 24 }, "bearer"),
 		after("basic-header", `[ \t]+["']?([A-Za-z0-9+/=_-]{8,})`, isBasic, "basic"),
 		after("basic-header", `["']?[ \t]*[=:][ \t]*["']?([A-Za-z0-9+/=_-]{12,})`, isBasic, `"auth`, "_auth", "'auth"),
-		after("session-cookie", `[^\n]{0,200}?\b[\w-]{0,30}(?:sess|sid|auth|token|jwt)[\w-]{0,20}=([^;\s"']{16,})`, mixed, "cookie:", "cookie ="),
+		after("authorization-header", `["']?[ \t]*[:=][ \t]*["']?(?:[A-Za-z-]{1,20}[ \t]+)?([A-Za-z0-9._~+/=-]{16,})`, strongToken, "authorization"),
+		after("session-cookie", `(?i)[^\n]{0,200}?\b[\w-]{0,30}(?:sess|sid|auth|token|jwt)[\w-]{0,20}=([^;\s"']{16,})`, mixed, "cookie:", "cookie ="),
 		after("curl-password", `[^\n|]{0,200}?[ \t](?:-u|--user)[ \t=]*["']?[\w.@$-]{1,60}:([^\s"']{4,100})`, func(v string) bool { return !elsewhere(v) || !strings.ContainsAny(v, "()") }, "curl ", "wget "),
 	}
 }

@@ -24,7 +24,10 @@ func assignmentRules() []rule {
 		{rulePassword, append(passwordWords(), "pass", "pw"), func(text string, at, n int) (int, int) { return assigned(text, at, n, true) }},
 		{ruleToken, []string{"secret", "token", "key", "credential", "令牌", "密钥", "密鑰", "秘钥", "私钥", "授权码", "凭证", "凭据"},
 			func(text string, at, n int) (int, int) { return assigned(text, at, n, false) }},
-		{rulePassword, []string{" as the ", " as a ", " as password", " as its ", "作为密码", "做密码", "当密码"}, asPassword},
+		{rulePassword, []string{" as the ", " as a ", " as password", " as its ", " is the ", " is our ", " is my ", "作为密码", "做密码", "当密码"}, asPassword},
+		after(rulePassword, `[ \t]*(?:is|are|:|=|是|为)?[ \t]*["'`+"`"+`]?[A-Za-z][\w.@-]{1,40}[ \t]*[/:][ \t]*([!-~]{8,64})`, looksChosen, "creds", "credentials", "login", "account", "ssh into", "账号", "帐号", "账户", "用户"),
+		after("app-password", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:[a-z]{4} ){3}[a-z]{4})\b`, nil, "app password", "应用专用密码", "应用密码"),
+		after("wallet-key", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:0x)?[0-9a-fA-F]{64})\b`, nil, "private key", "privkey", "private_key", "privatekey", "私钥"),
 		after("seed-phrase", `(?: phrase| words|词)?(?:[ \t]*[:=]|[ \t]+is|是)[ \t]*"?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`, nil, "seed", "mnemonic", "recovery", "助记"),
 		after("wifi-password", `[^\n]{0,80}?;P:([^;\n]{4,64});`, nil, "wifi:"),
 		{rulePassword, []string{"sshpass -p", "mysql ", "redis-cli ", "docker login ", "mysqldump "}, onCommandLine},
@@ -37,13 +40,16 @@ const (
 	tailPart  = `([A-Za-z0-9_.\-]{0,40})`
 	closePart = "[\"'`*)\\]]{0,3}"
 	typePart  = `(?::[ \t]*(?:str|string|String|&str|text)(?:[ \t]*\|[ \t]*None)?[ \t]*)?`
-	signPart  = `[ \t]*(=>|:=|==?|:|→|->)[ \t]*`
+	signPart  = `[ \t]*(=>|:=|==?|:|→|->)\**[ \t]*`
 	wherePart = `(?:[ \t]+(?:for|of|to|on|in|at|für)[ \t]+[^\n.:;=,"]{1,50}?)?`
 	verbPart  = `([ \t]+(?:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|is|was|ist|est|es)[ \t]*:?[ \t]+)`
 	hanPart   = `[ \t]*((?:已|已经)?(?:改|设|设置|更新|重置|变更|换)?(?:成|为|是|為|は|는|은)了?[ \t]*:?[ \t]*)`
-	spacePart = `([ \t]*)`
+	spacePart = `([ \t]*[|(,]?[ \t]*)`
 	valuePart = "(?:\"([^\"\\n]{1,200})\"|'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|“([^”\\n]{1,200})”|([!#-&(-+\\--:<-_a-~]{1,300}))"
 )
+
+// maxTail is how far the name of a secret goes on behind its word, in bytes.
+const maxTail = 40
 
 // Groups of the pattern of an assignment.
 const (
@@ -72,6 +78,13 @@ type operand struct {
 
 // assigned finds the value that belongs to the word text[at:at+n].
 func assigned(text string, at, n int, password bool) (int, int) {
+	name := at + n
+	for name < len(text) && name <= at+n+maxTail && (isAlnum(text[name]) || text[name] == '_') {
+		name++
+	}
+	if name > at+n+maxTail {
+		return -1, 0 // not worth the expression
+	}
 	m := assignment.FindStringSubmatchIndex(ahead(text, at+n))
 	if m == nil {
 		return -1, 0
@@ -96,7 +109,7 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	o.value = text[start:end]
 	o.last = end == len(text) || strings.TrimLeft(ahead(text, end), " \t\r;\"',.)") == "" || strings.HasPrefix(strings.TrimLeft(ahead(text, end), " \t\r;"), "\n")
 	head := at
-	for head > 0 && (isAlnum(text[head-1]) || strings.IndexByte("_-.$", text[head-1]) >= 0) {
+	for head > max(0, at-64) && (isAlnum(text[head-1]) || strings.IndexByte("_-.$", text[head-1]) >= 0) {
 		head--
 	}
 	o.head = text[head:at]
@@ -153,7 +166,7 @@ func parts(name string) []string {
 // before it, announces a secret.
 func announcedBy(word string, o operand, before string) bool {
 	for _, p := range parts(o.tail) {
-		if p = strings.TrimRight(p, "0123456789"); p != "" && p != "v" && !slices.Contains(tailsOfSecrets(), p) {
+		if p = strings.TrimRight(p, digits); p != "" && p != "v" && !slices.Contains(tailsOfSecrets(), p) {
 			return false
 		}
 	}
@@ -198,7 +211,10 @@ func (o operand) holds() bool {
 		return o.holdsPassword()
 	}
 	value := strings.TrimPrefix(o.value, "base64:")
-	dashed := strings.HasPrefix(o.head, "--")
+	dashed := strings.HasPrefix(o.head, "--") || strings.HasPrefix(strings.ToLower(o.head), "x-")
+	if o.space && o.tail == "" && len(value) >= 20 && !uuid.MatchString(value) && !isHash(value) && strongToken(value) {
+		return true
+	}
 	return (!o.space || dashed) && (strongToken(value) || !o.space && (looksChosen(value) || wordAndNumber.MatchString(value) && strings.ContainsAny(value, signs)))
 }
 
@@ -212,7 +228,7 @@ func (o operand) holdsPassword() bool {
 		return false
 	case o.space && !dashed:
 		return looksChosen(v)
-	case strings.Trim(v, "0123456789") == "":
+	case strings.Trim(v, digits) == "":
 		return len(v) >= 6 && o.tail == ""
 	}
 	letters := contains(v, isLetter)
@@ -250,6 +266,9 @@ func (o operand) phrase() bool {
 		return false
 	}
 	for _, w := range all {
+		if strings.Trim(w, digits) == "" {
+			continue
+		}
 		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" || len(w) < 3 || slices.Contains(sentenceWords(), w) {
 			return false
 		}
@@ -261,10 +280,13 @@ var sentenceWords = words("the and must not are was with for your you that this 
 
 var beforeAs = lazily(`([!-~]{6,64})\z`)
 
-// asPassword finds the word before "as the password".
+// asPassword finds the word before "as the password" and "is the root password".
 func asPassword(text string, at, n int) (int, int) {
-	rest := strings.ToLower(ahead(text, at+n))
-	if !strings.Contains(text[at:at+n], "密码") && !strings.HasSuffix(strings.ToLower(text[at:at+n]), "password") && !strings.HasPrefix(rest, "password") {
+	said := strings.ToLower(text[at+1 : min(len(text), at+n+40)])
+	if i := strings.IndexAny(said, ".,;:!?\n"); i >= 0 {
+		said = said[:i]
+	}
+	if !strings.Contains(said, "password") && !strings.Contains(text[at:at+n], "密码") {
 		return -1, 0
 	}
 	m := beforeAs.FindStringSubmatchIndex(behind(text, at))

@@ -30,9 +30,16 @@ type sample struct {
 	secrets [][2]int // where they start and end; none in a harmless one
 }
 
+// later begins the name of a shape that came after the rules.
+const later = "later: "
+
 // held reports whether a shape is kept from those that rules are tuned by: a
-// third of them, by the hash of the name.
+// third of them, by the hash of the name. One that came after the rules tells
+// nothing of how they do on what nobody thought of.
 func held(shape string) bool {
+	if strings.HasPrefix(shape, later) {
+		return false
+	}
 	h := fnv.New32a()
 	h.Write([]byte(shape))
 	return h.Sum32()%3 == 0
@@ -158,7 +165,6 @@ type maker struct{ r *rand.Rand }
 const (
 	lower  = "abcdefghijklmnopqrstuvwxyz"
 	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	digits = "0123456789"
 	alnum  = lower + upper + digits
 	hexed  = digits + "abcdef"
 )

@@ -43,15 +43,17 @@ func (v view) decoded() (view, bool) {
 func nextEncoded(text string, at int) (start, end int, decoded string) {
 	for at < len(text) {
 		c := text[at]
-		if c == '%' {
-			if n, s := percent(text[at:]); n > 0 {
+		if c == '%' || c == '\\' {
+			read := percent
+			if c == '\\' {
+				read = escapes
+			}
+			n, s := read(text[at:])
+			if s != "" {
 				return at, at + n, s
 			}
-		}
-		if c == '\\' {
-			if n, s := escapes(text[at:]); n > 0 {
-				return at, at + n, s
-			}
+			at += max(n, 1)
+			continue
 		}
 		if !inBase64(c) {
 			at++
@@ -101,35 +103,33 @@ func readable(text []byte) bool {
 }
 
 // percent reads a run of percent encoding with what stands between in one word,
-// and returns its length.
+// and returns its length, also where it is no readable text.
 func percent(text string) (n int, decoded string) {
 	var b []byte
-	encoded := 0
 	for n < len(text) {
-		switch c := text[n]; {
-		case c == '%' && n+2 < len(text):
-			one, err := hex.DecodeString(text[n+1 : n+3])
-			if err != nil {
-				return 0, ""
-			}
-			b = append(b, one...)
-			n += 3
-			encoded++
-			continue
-		case inToken(c):
-			b = append(b, c)
+		if inToken(text[n]) {
+			b = append(b, text[n])
 			n++
 			continue
 		}
-		break
+		if text[n] != '%' || n+2 >= len(text) {
+			break
+		}
+		one, err := hex.DecodeString(text[n+1 : n+3])
+		if err != nil {
+			break
+		}
+		b = append(b, one...)
+		n += 3
 	}
-	if encoded == 0 || !readable(b) {
-		return 0, ""
+	if !readable(b) {
+		return n, ""
 	}
 	return n, string(b)
 }
 
-// escapes reads a run of \uXXXX, as JSON has it, and returns its length.
+// escapes reads a run of \uXXXX, as JSON has it, and returns its length, also
+// where it is no readable text.
 func escapes(text string) (n int, decoded string) {
 	var b strings.Builder
 	for n+6 <= len(text) && text[n] == '\\' && text[n+1] == 'u' {
@@ -141,7 +141,7 @@ func escapes(text string) (n int, decoded string) {
 		n += 6
 	}
 	if !readable([]byte(b.String())) {
-		return 0, ""
+		return n, ""
 	}
 	return n, b.String()
 }

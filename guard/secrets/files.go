@@ -11,7 +11,7 @@ func fileRules() []rule {
 		{"private-key", []string{"-----begin "}, privateKey()},
 		after("private-key", `[^\n]*(?:\n|\\n)(?:[^\n]*(?:\n|\\n)){0,12}?Private-Lines:[ \t]*\d+[ \t]*(?:\n|\\n)([A-Za-z0-9+/=\s]{40,})`, nil, "putty-user-key-file"),
 		after("age-key", `([A-Z0-9]{50,60})`, nil, "age-secret-key-1"),
-		{"jwk", []string{`"kty"`}, privateJWK()},
+		privateJWK(),
 		passwordHash(),
 		after("kubernetes-secret", `[ \t]*["']?([A-Za-z0-9+/]{8,200}={0,2})`, isEncodedSecret, "password:", "passwd:", "token:", "secret:"),
 	}
@@ -41,16 +41,16 @@ func privateKey() func(string, int, int) (int, int) {
 }
 
 // privateJWK takes the private number of a JSON web key.
-func privateJWK() func(string, int, int) (int, int) {
-	number := regexp.MustCompile(`"[dk]"\s*:\s*"([A-Za-z0-9_-]{16,})"`)
-	return func(text string, at, n int) (int, int) {
-		start := max(0, at-2000)
-		m := number.FindStringSubmatchIndex(text[start:min(len(text), at+4000)])
-		if m == nil {
+func privateJWK() rule {
+	r := after("jwk", `[ \t\r\n]*:[ \t\r\n]*"([A-Za-z0-9_-]{16,})"`, nil, `"d"`, `"k"`)
+	find := r.find
+	r.find = func(text string, at, n int) (int, int) {
+		if !strings.Contains(text[max(0, at-2000):min(len(text), at+2000)], `"kty"`) {
 			return -1, 0
 		}
-		return start + m[2], start + m[3]
+		return find(text, at, n)
 	}
+	return r
 }
 
 // passwordHash is a hash of a password, which is one once somebody has guessed.

@@ -27,6 +27,7 @@ func secretShapes() []shape {
 	all := providerShapes()
 	all = append(all, writtenShapes()...)
 	all = append(all, hiddenShapes()...)
+	all = append(all, laterShapes()...)
 	return append(all, fileShapes()...)
 }
 
@@ -237,3 +238,27 @@ func fileShapes() []shape {
 
 // weakURL is a password of letters and digits that are no words.
 func (m *maker) weakURL() string { return m.of(lower, 3) + m.of(digits, 2) + m.of(lower, 4) }
+
+// laterShapes came to mind when the rules were there.
+func laterShapes() []shape {
+	strong := func(m *maker) string {
+		return m.pick("Tr", "Kx", "Zp") + m.of(digits, 2) + m.pick("#", "&", "!") + m.of(lower, 3) + m.of(upper, 2)
+	}
+	all := []shape{
+		{name: "markdown password", in: []string{"**Password:** `%s`", "| password | %s |", "- *password*: %s", "default password (%s) must be changed"}, value: strong},
+		{name: "pair of login", in: []string{"vpn creds: svc_vpn / %s", "Grafana login is admin/%s", "SSH into root:%s first", "账号：deploy/%s"}, value: strong},
+		{name: "is the password", in: []string{"%s is the admin password", "%s is our root password for db1"}, value: strong},
+		{name: "app password", in: []string{"gmail app password: %s", "应用专用密码：%s"}, value: func(m *maker) string {
+			return m.of(lower, 4) + " " + m.of(lower, 4) + " " + m.of(lower, 4) + " " + m.of(lower, 4)
+		}},
+		{name: "authorization other", in: []string{"Authorization: token %s", "Authorization: ApiKey %s", "authorization=%s"}, value: func(m *maker) string { return m.alnum(40) }},
+		{name: "wallet key", in: []string{"private key 0x%s", "私钥：%s"}, value: func(m *maker) string { return m.hex(64) }},
+		{name: "token by space", in: []string{"use token %s for the hook", "x-api-key %s"}, value: func(m *maker) string { return m.alnum(22) }},
+		{name: "java session", in: []string{"Cookie: JSESSIONID=%s"}, value: func(m *maker) string { return strings.ToUpper(m.hex(32)) }},
+		{name: "flow yaml", in: []string{"auth: { username: 'svc', password: '%s' }", "db: {user: app, password: %s}"}, value: strong},
+	}
+	for i := range all {
+		all[i].name = later + all[i].name
+	}
+	return all
+}

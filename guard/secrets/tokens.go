@@ -88,7 +88,7 @@ func azureClientSecret(text string, at, n int) (int, int) {
 	if start < 0 || !isDigit(text[at-1]) || !startsWord(text, start) || text[at] != 'Q' {
 		return -1, 0
 	}
-	for end < len(text) && (isAlnum(text[end]) || text[end] == '.' || text[end] == '_' || text[end] == '-' || text[end] == '~') {
+	for end < min(len(text), at+50) && (isAlnum(text[end]) || text[end] == '.' || text[end] == '_' || text[end] == '-' || text[end] == '~') {
 		end++
 	}
 	if length := end - at - n; length < 31 || length > 36 || !mixed(text[at+n:end]) {
@@ -101,17 +101,20 @@ func azureClientSecret(text string, at, n int) (int, int) {
 // next word that is as long as one and is as mixed.
 func keyBesideID(text string, at, n int) (int, int) {
 	id := at
-	for at += n; at < len(text) && isAlnum(text[at]); at++ {
-	}
-	if !startsWord(text, id) || text[id:id+n] != strings.ToUpper(text[id:id+n]) || at-id < 16 || !mixed(text[id:at]) {
+	if !startsWord(text, id) {
 		return -1, 0
 	}
-	for start := at; start < len(text) && start < at+60; start++ {
+	for at += n; at < len(text) && isAlnum(text[at]); at++ {
+	}
+	if text[id:id+n] != strings.ToUpper(text[id:id+n]) || at-id < 16 || !mixed(text[id:at]) {
+		return -1, 0
+	}
+	for start := at; start < min(len(text), at+60); start++ {
 		if !isKeyByte(text[start]) || isKeyByte(text[start-1]) && start > at {
 			continue
 		}
 		end := start
-		for end < len(text) && isKeyByte(text[end]) {
+		for end < min(len(text), start+60) && isKeyByte(text[end]) {
 			end++
 		}
 		// Slashes and signs between the two are not of the key.
@@ -139,10 +142,10 @@ func webhookRules() []rule {
 // webhook takes the whole address, where a long id stands in it.
 func webhook(text string, at, n int) (int, int) {
 	start, end := at, at+n
-	for start > 0 && (isAlnum(text[start-1]) || text[start-1] == ':' || text[start-1] == '/' || text[start-1] == '.') {
+	for start > max(0, at-20) && (isAlnum(text[start-1]) || text[start-1] == ':' || text[start-1] == '/' || text[start-1] == '.') {
 		start--
 	}
-	for end < len(text) && (inToken(text[end]) || text[end] == '?' || text[end] == '&') {
+	for end < min(len(text), at+maxMatch) && (inToken(text[end]) || text[end] == '?' || text[end] == '&') {
 		end++
 	}
 	rest := text[at+n : end]

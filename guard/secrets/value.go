@@ -74,7 +74,7 @@ var (
 		required optional hidden masked removed deleted unset empty default redacted unknown invalid incorrect wrong missing
 		expired enabled disabled str bytes bool int yes no on off tbd todo value user username admin root guest postgres
 		changed rotated stored encrypted hashed encoded plaintext basic bearer apikey key input prompt env vault anything something
-		correct valid needed known shared weak strong mypassword yourpassword random generated blank hunter password1 pa55word interactive
+		correct valid needed known shared weak strong mypassword yourpassword random generated blank password1 pa55word interactive
 		kubernetes argon2 bcrypt scrypt number object function`)
 	standInParts = words(`example changeme change-me change_me placeholder your- your_ yourp yourt youra yours dummy fake-  fake_ sample redacted replace
 		insert-  insert_ not-a-real notreal not-real test-secret test_secret test-token test_token my-secret my_secret my-token foobar my-password my_password
@@ -185,6 +185,11 @@ func hashed(before string) bool {
 		}
 	}
 	return slices.ContainsFunc([]string{"fingerprint", "checksum", "integrity", "digest"}, func(w string) bool { return strings.Contains(before, w) })
+}
+
+// isHash reports whether a value has the length and the digits of a hash.
+func isHash(value string) bool {
+	return isHex(value) && slices.Contains([]int{32, 40, 64, 96, 128}, len(value))
 }
 
 func isBase64(value string) bool {

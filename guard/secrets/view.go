@@ -80,7 +80,7 @@ func (v view) joined() (view, bool) {
 				break
 			}
 			left, next := bounds(v.S, end+nl)
-			if next == 0 || left != end {
+			if next == 0 || left != end || wordEnd(v.S, next)-next < 4 {
 				break
 			}
 			right, end = next, wordEnd(v.S, next)
@@ -122,8 +122,11 @@ func wordEnd(text string, start int) int {
 }
 
 // worthJoining tells a token that was parted from two words of prose: together
-// they are long, and one of them is no word.
+// they are long, one of them is no word, and the second is none for sure.
 func worthJoining(head, tail string) bool {
-	odd := func(s string) bool { return strings.ContainsAny(s, "0123456789_") && len(s) >= 4 }
-	return len(head)+len(tail) >= 20 && (odd(head) || odd(tail)) && len(head) >= 4
+	odd := func(s string) bool { return strings.ContainsAny(s, "0123456789_") }
+	word := strings.Trim(tail, digits) == tail && nameLike(tail)
+	return len(head) >= 6 && len(tail) >= 4 && len(head)+len(tail) >= 20 && (odd(head) || odd(tail)) && !word
 }
+
+const digits = "0123456789"
