@@ -97,6 +97,9 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		return text[base+m[2*i] : base+m[2*i+1]]
 	}
 	o := operand{tail: group(groupTail), sign: group(groupSign), verb: m[2*groupVerb] >= 0, han: m[2*groupHan] >= 0, space: m[2*groupSpace] >= 0, password: password}
+	if o.space && group(groupSpace) == "" && isAlnum(text[base-1]) {
+		return -1, 0 // the word goes on with a sign
+	}
 	start, end := 0, 0
 	for i := groupQuoted; i <= groupBare; i++ {
 		if m[2*i] >= 0 {

@@ -163,10 +163,10 @@ func TestCorpusFiles(t *testing.T) {
 type maker struct{ r *rand.Rand }
 
 const (
-	lower  = "abcdefghijklmnopqrstuvwxyz"
-	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	alnum  = lower + upper + digits
-	hexed  = digits + "abcdef"
+	lower = "abcdefghijklmnopqrstuvwxyz"
+	upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	alnum = lower + upper + digits
+	hexed = digits + "abcdef"
 )
 
 func (m *maker) of(set string, n int) string {

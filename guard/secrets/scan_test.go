@@ -66,6 +66,23 @@ func TestAllowCommentIsIgnored(t *testing.T) {
 	}
 }
 
+// A secret that several rules know is one finding, so that one fingerprint lets
+// it pass.
+func TestOneFindingEach(t *testing.T) {
+	s := New(Options{})
+	for text, want := range map[string]string{
+		"token = " + github:                                      "github-pat",
+		"GITHUB_TOKEN=" + github + " # a":                        "github-pat",
+		"AKIA" + "Q3EGVT5KLM2NOP4R":                              "aws-access-token",
+		"api_key: Kx82mmQ1lPz0q9w8e7r6t5":                        "generic-api-key",
+		"https://hooks.slack.com/services/T0A/B0B/" + github[4:]: "slack-webhook-url",
+	} {
+		if diff := cmp.Diff([]string{want}, rulesOf(s.Scan(text))); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
 // What a person allowed passes, and is told.
 func TestAllowed(t *testing.T) {
 	text := "db.password = Tiger#2024x"
@@ -192,7 +209,8 @@ func TestConcurrent(t *testing.T) {
 	group.Wait()
 }
 
-// Whatever the text, Scan returns places on the bounds of its runes, in order;
+// Whatever the text, Scan returns places on the bounds of its runes, in order and
+// none within another;
 // what is cleaned is clean, and stays as it is.
 func FuzzScan(f *testing.F) {
 	for _, path := range []string{"testdata/secrets.tsv", "testdata/harmless.tsv"} {
@@ -208,12 +226,12 @@ func FuzzScan(f *testing.F) {
 	f.Add("\\u0070assword: %41%42%43%44" + "\u200b")
 	s := New(Options{Key: []byte("k")})
 	f.Fuzz(func(t *testing.T, text string) {
-		before := 0
+		var before Finding
 		for _, found := range s.Scan(text) {
-			if found.Start < before || found.Start >= found.End || found.End > len(text) {
-				t.Fatalf("%+v in %d bytes after %d", found, len(text), before)
+			if found.Start < before.Start || found.End <= before.End || found.Start >= found.End || found.End > len(text) {
+				t.Fatalf("%+v in %d bytes after %+v", found, len(text), before)
 			}
-			before = found.Start
+			before = found
 			if !utf8.RuneStart(text[found.Start]) && utf8.ValidString(text) || found.End < len(text) && !utf8.RuneStart(text[found.End]) && utf8.ValidString(text) {
 				t.Fatalf("%+v is within a rune of %q", found, text)
 			}

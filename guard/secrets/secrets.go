@@ -95,27 +95,58 @@ var compiled = sync.OnceValue(func() *rules {
 })
 
 // Scan returns the secrets in text that no allow-list lets pass, in the order
-// in which they stand, the longer first. They may overlap. A secret that is
+// in which they stand. They may overlap, but none lies within another: of
+// several rules that know the same one the most telling has it. A secret that is
 // written in full-width characters, with invisible ones in between, over two
 // lines, or in base64, hexadecimal or percent encoding is found too; then the
 // finding covers all of that. What Redact put in the place of one is none.
 func (s *Scanner) Scan(text string) []Finding {
+	var left []Finding
+	for _, c := range s.candidates(text) {
+		if !s.passes(c) {
+			left = append(left, c.Finding)
+		} else if s.options.OnAllowed != nil {
+			s.options.OnAllowed(c.Finding)
+		}
+	}
+	return left
+}
+
+// candidate is a finding that an allow-list may let pass.
+type candidate struct {
+	Finding
+	value string // as it reads; it stays within this package
+}
+
+// candidates are the secrets in text, none of them within another.
+func (s *Scanner) candidates(text string) []candidate {
 	if text == "" {
 		return nil
 	}
 	r := compiled()
-	var found []Finding
+	var found []candidate
 	for _, v := range r.views(text) {
 		for _, h := range slices.Concat(r.library.find(v.S), r.own.find(v.S)) {
-			if f, ok := s.finding(v, h); ok {
-				found = append(found, f)
+			if c, ok := s.candidate(v, h); ok {
+				found = append(found, c)
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Finding) int {
-		return cmp.Or(a.Start-b.Start, b.End-a.End, strings.Compare(a.Rule, b.Rule), strings.Compare(a.Fingerprint, b.Fingerprint))
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(a.Start-b.Start, b.End-a.End, vagueness(a.Rule)-vagueness(b.Rule), strings.Compare(a.Rule, b.Rule), strings.Compare(a.value, b.value))
 	})
-	return slices.Compact(found)
+	var kept []candidate
+	for _, c := range found {
+		if len(kept) == 0 || c.End > kept[len(kept)-1].End {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// vagueness is 0 for a rule that tells whose secret it is.
+func vagueness(rule string) int {
+	return slices.Index([]string{ruleGeneric, ruleToken, rulePassword}, rule) + 1
 }
 
 // hit is a finding within the text of a view.
@@ -124,30 +155,20 @@ type hit struct {
 	start, end int
 }
 
-// finding places a hit in the text that the view is of. It is false for one
-// that passes.
-func (s *Scanner) finding(v view, h hit) (Finding, bool) {
+// candidate places a hit in the text that the view is of. It is false for one
+// of nothing.
+func (s *Scanner) candidate(v view, h hit) (candidate, bool) {
 	value := v.S[h.start:h.end]
 	if strings.TrimFunc(value, func(r rune) bool { return r == reading.Taken || r <= ' ' }) == "" {
-		return Finding{}, false
+		return candidate{}, false
 	}
 	start, end, ok := v.Original(h.start, h.end)
-	if !ok {
-		return Finding{}, false
-	}
-	f := Finding{Rule: h.rule, Start: start, End: end, Fingerprint: s.fingerprint(h.rule, value)}
-	if s.passes(f, value) {
-		if s.options.OnAllowed != nil {
-			s.options.OnAllowed(f)
-		}
-		return Finding{}, false
-	}
-	return f, true
+	return candidate{Finding{h.rule, start, end, s.fingerprint(h.rule, value)}, value}, ok
 }
 
-// passes reports whether an allow-list lets a finding pass.
-func (s *Scanner) passes(f Finding, value string) bool {
-	return s.options.Allowed != nil && s.options.Allowed(f.Fingerprint) || matchesAny(s.options.AllowValues, value)
+// passes reports whether an allow-list lets a candidate pass.
+func (s *Scanner) passes(c candidate) bool {
+	return s.options.Allowed != nil && s.options.Allowed(c.Fingerprint) || matchesAny(s.options.AllowValues, c.value)
 }
 
 // fingerprint names a secret. Half of the hash is kept: it is there to be typed,
@@ -183,18 +204,16 @@ func (s *Scanner) ScanFields(source string, fields []Field) []FieldFinding {
 	announced := announces(fields)
 	var found []FieldFinding
 	for _, field := range fields {
-		all := s.Scan(field.Text)
-		if f, ok := s.alone(field.Text); ok && announced && len(all) == 0 {
-			all = append(all, f)
+		all := s.candidates(field.Text)
+		if c, ok := s.alone(field.Text); ok && announced && len(all) == 0 {
+			all = append(all, c)
 		}
-		for _, f := range all {
-			if passes {
-				if s.options.OnAllowed != nil {
-					s.options.OnAllowed(f)
-				}
-				continue
+		for _, c := range all {
+			if !passes && !s.passes(c) {
+				found = append(found, FieldFinding{field.Name, c.Finding})
+			} else if s.options.OnAllowed != nil {
+				s.options.OnAllowed(c.Finding)
 			}
-			found = append(found, FieldFinding{field.Name, f})
 		}
 	}
 	return found
@@ -209,11 +228,11 @@ func announces(fields []Field) bool {
 }
 
 // alone finds a text that is nothing but a password.
-func (s *Scanner) alone(text string) (Finding, bool) {
+func (s *Scanner) alone(text string) (candidate, bool) {
 	value := strings.TrimSpace(text)
 	if !utf8.ValidString(value) || strings.ContainsAny(value, " \t\n") || !looksChosen(value) {
-		return Finding{}, false
+		return candidate{}, false
 	}
 	start := strings.Index(text, value)
-	return s.finding(view{reading.Text{S: text}}, hit{rulePassword, start, start + len(value)})
+	return s.candidate(view{reading.Text{S: text}}, hit{rulePassword, start, start + len(value)})
 }
