@@ -107,6 +107,9 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		}
 	}
 	if !o.quoted {
+		if crossedOut(text[start:end]) {
+			return -1, 0 // the sign of it may be at the end, which bare cuts off
+		}
 		end = start + len(bare(text[start:end], o.sign))
 	}
 	o.value = text[start:end]

@@ -3,6 +3,7 @@ package secrets
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/viper"
@@ -62,7 +63,7 @@ func must(err error) {
 // find returns what the rules find in text, without what looks like a secret to
 // them only.
 func (l *library) find(text string) []hit {
-	hits := l.matches(text)
+	hits := l.matches(apart(text))
 	var found []hit
 	for _, h := range hits {
 		value := text[h.start:h.end]
@@ -71,6 +72,50 @@ func (l *library) find(text string) []hit {
 		}
 	}
 	return found
+}
+
+// minToken is how long the tokens are, at least, that apart sets apart.
+const minToken = 12
+
+// apart puts spaces in the place of what stands right behind a token and ends a
+// sentence, closes a bracket or is not ASCII. Many rules of the library are made
+// for files and want a space, a quote or the end of the line there.
+func apart(text string) string {
+	var b []byte // made where there is something to change
+	start, digit := 0, false
+	for at := 0; at < len(text); at++ {
+		if inToken(text[at]) && text[at] != '.' {
+			digit = digit || isDigit(text[at])
+			continue
+		}
+		long := at-start >= minToken && digit
+		start, digit = at+1, false
+		if text[at] <= ' ' || !long {
+			continue
+		}
+		end := at
+		for end < len(text) && strings.IndexByte(",.)]}>|*!?", text[end]) >= 0 {
+			end++
+		}
+		for end < len(text) && text[end] >= utf8.RuneSelf {
+			end++
+		}
+		if end == at || end < len(text) && text[end] > ' ' && text[end-1] < utf8.RuneSelf {
+			continue
+		}
+		if b == nil {
+			b = []byte(text)
+		}
+		for ; at < end; at++ {
+			b[at] = ' '
+		}
+		start = at
+		at--
+	}
+	if b == nil {
+		return text
+	}
+	return string(b)
 }
 
 // matches returns what the library finds in text.

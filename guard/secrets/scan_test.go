@@ -71,14 +71,38 @@ func TestAllowCommentIsIgnored(t *testing.T) {
 func TestOneFindingEach(t *testing.T) {
 	s := New(Options{})
 	for text, want := range map[string]string{
-		"token = " + github:                                      "github-pat",
-		"GITHUB_TOKEN=" + github + " # a":                        "github-pat",
-		"AKIA" + "Q3EGVT5KLM2NOP4R":                              "aws-access-token",
-		"api_key: Kx82mmQ1lPz0q9w8e7r6t5":                        "generic-api-key",
-		"https://hooks.slack.com/services/T0A/B0B/" + github[4:]: "slack-webhook-url",
+		"token = " + github:                                                                  "github-pat",
+		"GITHUB_TOKEN=" + github + " # a":                                                    "github-pat",
+		"AKIA" + "Q3EGVT5KLM2NOP4R":                                                          "aws-access-token",
+		"api_key: Kx82mmQ1lPz0q9w8e7r6t5":                                                    "generic-api-key",
+		"for the SDK it is sk_" + "live_Kx82mmQ1lPz0q9w8e7r6t5, for now":                     "stripe-access-token",
+		"(see pul-" + "0123456789abcdef0f1e2d3c4b5a69788796a5b4) and 令牌在此":                   "pulumi-api-token",
+		"令牌pul-" + "f0e1d2c3b4a5968778695a4b3c2d1e0f01234567。":                               "pulumi-api-token",
+		"twitter bearer = " + strings.Repeat("A", 22) + github[4:] + github[4:] + "x1y2z3w4": "twitter-bearer-token", // filled up
+		"https://hooks.slack.com/services/T0A/B0B/" + github[4:]:                             "slack-webhook-url",
 	} {
 		if diff := cmp.Diff([]string{want}, rulesOf(s.Scan(text))); diff != "" {
 			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+// What stands behind a token in a sentence hides it from no rule, also in
+// Chinese, and what is around it stays.
+func TestApart(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"key: value, other", "key: value, other"},
+		{"a12345678901, b", "a12345678901  b"},
+		{"(a12345678901).", "(a12345678901  "},
+		{"a12345678901。好b", "a12345678901      b"},
+		{"a12345678901,b", "a12345678901,b"},
+		{"a12345678901: b", "a12345678901: b"},
+		{"abcdefghijkl, b", "abcdefghijkl, b"},
+		{"a12345678901**", "a12345678901  "},
+	} {
+		if got := apart(c.text); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
 		}
 	}
 }

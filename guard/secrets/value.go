@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"memd/guard/reading"
 )
@@ -49,22 +50,36 @@ func isHex(text string) bool {
 // crossedOut reports whether a value was made unreadable, or only tells what
 // one looks like.
 func crossedOut(value string) bool {
-	if strings.ContainsRune(value, reading.Taken) {
+	if strings.ContainsRune(value, reading.Taken) || strings.Contains(value, "...") || strings.HasSuffix(value, "EXAMPLE") || strings.HasSuffix(value, "EXAMPLEKEY") {
 		return true
 	}
-	run := 0
+	// Six alike in a row do not come about by chance. Some vendors fill up with
+	// them, so what else there is counts.
+	longest, run := 1, 1
 	for i := 1; i < len(value); i++ {
-		if lowerByte(value[i]) != lowerByte(value[i-1]) {
-			run = 0
+		if lowerByte(value[i]) != lowerByte(value[i-1]) || value[i] >= utf8.RuneSelf {
+			run = 1
 			continue
 		}
-		// Six alike in a row do not come about by chance. The bytes of characters
-		// beyond ASCII do not count.
-		if run++; run >= 5 && value[i] < 0x80 {
+		if run++; run >= 6 && (lowerByte(value[i]) == 'x' || !isAlnum(value[i])) {
 			return true
 		}
+		longest = max(longest, run)
 	}
-	return strings.Contains(value, "...") || strings.HasSuffix(value, "EXAMPLE") || strings.HasSuffix(value, "EXAMPLEKEY")
+	return longest >= 6 && (longest > len(value)/2 || distinct(value) < 10)
+}
+
+// distinct is how many characters there are in a value, in either case.
+func distinct(value string) int {
+	var seen [256]bool
+	n := 0
+	for i := range len(value) {
+		if c := lowerByte(value[i]); !seen[c] {
+			seen[c] = true
+			n++
+		}
+	}
+	return n
 }
 
 // standIns are words that stand where a value is to be put, as the whole of it;
@@ -75,7 +90,7 @@ var (
 		expired enabled disabled str bytes bool int yes no on off tbd todo value user username admin root guest postgres
 		changed rotated stored encrypted hashed encoded plaintext basic bearer apikey key input prompt env vault anything something
 		correct valid needed known shared weak strong mypassword yourpassword random generated blank password1 pa55word interactive
-		kubernetes argon2 bcrypt scrypt number object function`)
+		test kubernetes argon2 bcrypt scrypt number object function`)
 	standInParts = words(`example changeme change-me change_me placeholder your- your_ yourp yourt youra yours dummy fake-  fake_ sample redacted replace
 		insert-  insert_ not-a-real notreal not-real test-secret test_secret test-token test_token my-secret my_secret my-token foobar my-password my_password
 		generated-at <your put-your 0123456789 1234567890 abcdefghij`)
@@ -240,6 +255,7 @@ func strongToken(value string) bool {
 
 // isKey looks again at what the library's rule without a form took for a key.
 func isKey(before, value string) bool {
+	value = strings.TrimRight(value, "=")
 	if placeholder(value) || elsewhere(value) || timely(value) || nameLike(value) {
 		return false
 	}
