@@ -92,6 +92,10 @@ type number struct {
 	separators string // of it, in order
 }
 
+// maxGroups is how many separators of a number are kept: more than any that is
+// looked for has, so that a table of digits costs no more than its length.
+const maxGroups = 16
+
 // numbers are the runs of digits of text that are parted by at most one of
 // between, and that no letter, digit or part of a name stands beside.
 func numbers(text, between string, least int) []number {
@@ -113,7 +117,9 @@ func numbers(text, between string, least int) []number {
 				end++
 				continue
 			case end+1 < len(text) && isDigit(text[end+1]) && strings.IndexByte(between, text[end]) >= 0:
-				n.separators += text[end : end+1]
+				if len(n.groups) < maxGroups {
+					n.separators += text[end : end+1]
+				}
 				n.groups = append(n.groups, group)
 				group = 0
 				end++
