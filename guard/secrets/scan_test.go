@@ -120,17 +120,16 @@ func TestAllowed(t *testing.T) {
 		"value":       {AllowValues: []*regexp.Regexp{regexp.MustCompile(`Tiger|Tiger#\d+x`)}},
 		"source":      {AllowSources: []*regexp.Regexp{regexp.MustCompile(`testdata/.*`)}},
 	} {
-		var told []Finding
 		options.Key = []byte("k")
-		options.OnAllowed = func(f Finding) { told = append(told, f) }
 		s := New(options)
-		if left := s.ScanFields("testdata/x.md", []Field{{"summary", text}}); len(left) != 0 {
+		left, passed := s.ScanFields("testdata/x.md", []Field{{Name: "summary", Text: text}})
+		if len(left) != 0 {
 			t.Errorf("%s: %v is left", name, left)
 		}
-		if diff := cmp.Diff(found, told); diff != "" {
+		if diff := cmp.Diff([]FieldFinding{{"summary", found[0]}}, passed); diff != "" {
 			t.Errorf("%s: told %s", name, diff)
 		}
-		if left := s.ScanFields("notes/testdata/x.md", []Field{{"summary", "db.password = Tiger#2024xy"}}); len(left) == 0 {
+		if left, _ := s.ScanFields("notes/testdata/x.md", []Field{{Name: "summary", Text: "db.password = Tiger#2024xy"}}); len(left) == 0 {
 			t.Errorf("%s: lets another secret pass", name)
 		}
 	}
@@ -141,22 +140,26 @@ func TestAllowed(t *testing.T) {
 func TestFields(t *testing.T) {
 	s := New(Options{})
 	got := func(fields ...Field) (all []string) {
-		for _, f := range s.ScanFields("", fields) {
+		found, _ := s.ScanFields("", fields)
+		for _, f := range found {
 			all = append(all, f.Field+" "+f.Rule)
 		}
 		return all
 	}
+	text := func(name, text string) Field { return Field{Name: name, Text: text} }
 	for _, c := range []struct {
 		name   string
 		fields []Field
 		want   []string
 	}{
-		{"none", []Field{{"summary", "The password is in the vault."}, {"raw_content", "Ask Maria."}}, nil},
-		{"body", []Field{{"summary", "deploys"}, {"raw_content", "password: Tiger#2024x"}}, []string{"raw_content password"}},
-		{"key announces", []Field{{"memory_key", "staging/db-password"}, {"raw_content", "Tiger#2024x"}}, []string{"raw_content password"}},
-		{"summary announces", []Field{{"summary", "测试库密码："}, {"raw_content", "Tiger#2024x"}}, []string{"raw_content password"}},
-		{"nothing announces", []Field{{"memory_key", "staging/db"}, {"raw_content", "Tiger#2024x"}}, nil},
-		{"a word alone", []Field{{"memory_key", "staging/db-password"}, {"raw_content", "rotated-in-2024"}}, nil},
+		{"none", []Field{text("summary", "The password is in the vault."), text("raw_content", "Ask Maria.")}, nil},
+		{"body", []Field{text("summary", "deploys"), text("raw_content", "password: Tiger#2024x")}, []string{"raw_content password"}},
+		{"key announces", []Field{text("memory_key", "staging/db-password"), text("raw_content", "Tiger#2024x")}, []string{"raw_content password"}},
+		{"summary announces", []Field{text("summary", "测试库密码："), text("raw_content", "Tiger#2024x")}, []string{"raw_content password"}},
+		{"tag announces", []Field{{Name: "tags", Text: "password", Label: true}, text("raw_content", "Tiger#2024x")}, []string{"raw_content password"}},
+		{"a tag alone", []Field{{Name: "tags", Text: "Tiger#2024x", Label: true}, text("summary", "set the password")}, nil},
+		{"nothing announces", []Field{text("memory_key", "staging/db"), text("raw_content", "Tiger#2024x")}, nil},
+		{"a word alone", []Field{text("memory_key", "staging/db-password"), text("raw_content", "rotated-in-2024")}, nil},
 	} {
 		if diff := cmp.Diff(c.want, got(c.fields...)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)

@@ -45,10 +45,6 @@ type Options struct {
 	// that one of them matches so (ScanFields alone asks).
 	AllowValues  []*regexp.Regexp
 	AllowSources []*regexp.Regexp
-
-	// OnAllowed hears of each finding that passed for one of these reasons, for
-	// the audit log and the metrics. It may be nil, and is called by many at once.
-	OnAllowed func(Finding)
 }
 
 // Scanner finds secrets. It is safe for concurrent use.
@@ -105,8 +101,6 @@ func (s *Scanner) Scan(text string) []Finding {
 	for _, c := range s.candidates(text) {
 		if !s.passes(c) {
 			left = append(left, c.Finding)
-		} else if s.options.OnAllowed != nil {
-			s.options.OnAllowed(c.Finding)
 		}
 	}
 	return left
@@ -187,6 +181,9 @@ func matchesAny(patterns []*regexp.Regexp, text string) bool {
 type Field struct {
 	Name string
 	Text string
+	// Label marks a key, a tag or a name: it may announce a password, and is none
+	// for standing alone.
+	Label bool
 }
 
 // FieldFinding is a Finding in a field.
@@ -195,28 +192,30 @@ type FieldFinding struct {
 	Finding
 }
 
-// ScanFields scans the fields of one memory, in their order. A memory whose
-// source passes has no finding. A password that stands alone in a field is
-// found where another one ends in a word that announces it: a memory_key
-// db/password and a body that is nothing but the password.
-func (s *Scanner) ScanFields(source string, fields []Field) []FieldFinding {
+// ScanFields scans the fields of one memory, in their order, and returns what it
+// found and, apart from that, what an allow-list let pass: all of it where the
+// memory's source passes. A password that stands alone in a field is found where
+// another one ends in a word that announces it: a memory_key db/password and a
+// body that is nothing but the password.
+func (s *Scanner) ScanFields(source string, fields []Field) (found, passed []FieldFinding) {
 	passes := source != "" && matchesAny(s.options.AllowSources, source)
 	announced := announces(fields)
-	var found []FieldFinding
 	for _, field := range fields {
 		all := s.candidates(field.Text)
-		if c, ok := s.alone(field.Text); ok && announced && len(all) == 0 {
-			all = append(all, c)
+		if announced && !field.Label && len(all) == 0 {
+			if c, ok := s.alone(field.Text); ok {
+				all = append(all, c)
+			}
 		}
 		for _, c := range all {
-			if !passes && !s.passes(c) {
+			if passes || s.passes(c) {
+				passed = append(passed, FieldFinding{field.Name, c.Finding})
+			} else {
 				found = append(found, FieldFinding{field.Name, c.Finding})
-			} else if s.options.OnAllowed != nil {
-				s.options.OnAllowed(c.Finding)
 			}
 		}
 	}
-	return found
+	return found, passed
 }
 
 // announces reports whether a field ends in a word for a password.
