@@ -97,7 +97,7 @@ func Defaults() Config {
 		},
 		Selector: Selector{Provider: ProviderNone, Timeout: 3 * time.Second},
 
-		Guard:  Guard{Links: LinksDefuse, Derivable: GuardWarn},
+		Guard:  DefaultGuard(),
 		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
 		Backup: Backup{Keep: 7},
 	}
