@@ -1,0 +1,147 @@
+package guard
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memd"
+)
+
+// print is the n-th fingerprint of these tests.
+func print(n int) string { return fmt.Sprintf("%032x", n) }
+
+func openAllowed(t *testing.T, dir string) *Allowed {
+	t.Helper()
+	a, err := OpenAllowed(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// What one process allows or revokes, another sees at its next question.
+func TestAllowed(t *testing.T) {
+	dir := t.TempDir()
+	one, other := openAllowed(t, dir), openAllowed(t, dir)
+	if !bytes.Equal(one.Key(), other.Key()) || len(one.Key()) != 32 {
+		t.Errorf("keys of %d and %d bytes", len(one.Key()), len(other.Key()))
+	}
+	if other.Has(print(1)) {
+		t.Error("allowed before anybody did")
+	}
+	if _, err := one.Allow(strings.ToUpper(print(10)), "a made-up key of the manual"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Allow(print(1), "first"); err != nil {
+		t.Fatal(err)
+	}
+	if !other.Has(print(1)) || !other.Has(print(10)) || other.Has(print(2)) {
+		t.Error("another process does not see what was allowed")
+	}
+	if _, err := other.Allow(print(1), "second"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := one.List()
+	if err != nil || len(list) != 2 || list[1].Fingerprint != print(1) || list[1].Reason != "second" || list[1].CreatedAt.IsZero() {
+		t.Errorf("list %v, %v", list, err)
+	}
+	if err := other.Revoke(print(1)); err != nil || one.Has(print(1)) || !one.Has(print(10)) {
+		t.Errorf("revoked: %v", err)
+	}
+	if err := other.Revoke(print(1)); memd.CodeOf(err) != memd.CodeNotFound {
+		t.Errorf("revoked twice: %v", err)
+	}
+	for _, name := range []string{KeyFile, AllowedFile} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+func TestAllowRefuses(t *testing.T) {
+	a := openAllowed(t, t.TempDir())
+	for _, c := range []struct{ fingerprint, reason, field string }{
+		{"", "r", "fingerprint"}, {print(1)[1:], "r", "fingerprint"}, {print(1) + "0", "r", "fingerprint"}, {"Tiger#2024x", "r", "fingerprint"},
+		{print(1), "", "reason"}, {print(1), " r", "reason"}, {print(1), "two\nlines", "reason"}, {print(1), strings.Repeat("r", MaxReasonChars+1), "reason"},
+	} {
+		_, err := a.Allow(c.fingerprint, c.reason)
+		if e, ok := err.(*memd.Error); !ok || e.Field != c.field || e.Code != memd.CodeInvalidRequest || strings.Contains(e.Message, "Tiger") {
+			t.Errorf("%q, %q: %v", c.fingerprint, c.reason, err)
+		}
+	}
+	if list, err := a.List(); err != nil || list == nil || len(list) != 0 {
+		t.Errorf("list %v, %v", list, err)
+	}
+}
+
+// The list is bounded, and a full one still takes a new reason.
+func TestAllowedIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	for n := range MaxAllowed {
+		fmt.Fprintf(&b, `{"fingerprint":"%s","reason":"r","created_at":"2026-11-30T02:00:00.000Z"}`+"\n", print(n))
+	}
+	if err := os.WriteFile(filepath.Join(dir, AllowedFile), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := openAllowed(t, dir)
+	if _, err := a.Allow(print(MaxAllowed), "r"); memd.CodeOf(err) != memd.CodeBudgetExceeded {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := a.Allow(print(7), "again"); err != nil || !a.Has(print(7)) {
+		t.Errorf("one of them: %v", err)
+	}
+}
+
+// While the file cannot be trusted nothing passes, and the log says why.
+func TestAllowedDamaged(t *testing.T) {
+	dir := t.TempDir()
+	var log bytes.Buffer
+	a, err := OpenAllowed(dir, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Allow(print(1), "r"); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, AllowedFile)
+	for _, damage := range []func() error{
+		func() error { return os.Chmod(path, 0o644) },
+		func() error { return os.WriteFile(path, []byte("{}\n"), 0o600) },
+		func() error { return os.WriteFile(path, []byte(`{"fingerprint":"Tiger#2024x"}`), 0o600) },
+		func() error { return os.WriteFile(path, []byte(strings.Repeat("\n", 5<<20)), 0o600) },
+	} {
+		log.Reset()
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if a.Has(print(1)) || !strings.Contains(log.String(), "allow-list refused") || strings.Contains(log.String(), "Tiger") {
+			t.Errorf("log %q", log.String())
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"", "00", strings.Repeat("g", 64)} {
+		if err := os.WriteFile(filepath.Join(dir, KeyFile), []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenAllowed(dir, nil); memd.CodeOf(err) != memd.CodeInvalidRequest {
+			t.Errorf("the key %q: %v", key, err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, KeyFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenAllowed(dir, nil); err == nil {
+		t.Error("a key that others may read is taken")
+	}
+}
