@@ -79,11 +79,13 @@ func (c Code) Statuses() Statuses {
 // are.
 type Error struct {
 	Code    Code
-	Field   string  // the request field at fault, "" if none
-	Message string  // one sentence in lower case, without a full stop
-	Hint    string  // what to do next, "" if nothing helps
-	Head    *Memory // with CodeVersionConflict: the current head, nil if none lives
-	Err     error   // the cause, for the log alone
+	Field   string   // the request field at fault, "" if none
+	Rules   []string // with CodeSecretDetected: the ids of what a guard found
+	Fields  []string // with CodeSecretDetected: the fields where it was found
+	Message string   // one sentence in lower case, without a full stop
+	Hint    string   // what to do next, "" if nothing helps
+	Head    *Memory  // with CodeVersionConflict: the current head, nil if none lives
+	Err     error    // the cause, for the log alone
 }
 
 // Error renders code, field and message, and the cause's text.

@@ -20,7 +20,9 @@ type problem struct {
 	Code      memd.Code    `json:"code"`
 	Field     string       `json:"field,omitempty"`
 	Hint      string       `json:"hint,omitempty"`
-	Head      *memd.Memory `json:"head,omitempty"` // with version_conflict: the current head
+	Rules     []string     `json:"rules,omitempty"`  // with secret_detected: what was found
+	Fields    []string     `json:"fields,omitempty"` // with secret_detected: where
+	Head      *memd.Memory `json:"head,omitempty"`   // with version_conflict: the current head
 	RequestID string       `json:"request_id"`
 }
 
@@ -67,7 +69,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, e *memd.Error) {
 	p := problem{
 		Type: "/docs#" + string(e.Code), Title: e.Code.Statuses().Title, Status: status, Detail: e.Message,
-		Code: e.Code, Field: e.Field, Hint: e.Hint, RequestID: requestID(r.Context()),
+		Code: e.Code, Field: e.Field, Hint: e.Hint, Rules: e.Rules, Fields: e.Fields, RequestID: requestID(r.Context()),
 	}
 	if e.Head != nil {
 		head := *e.Head

@@ -69,8 +69,8 @@ func (tx *Tx) logRefusals(entries []Entry) error {
 			return fail("write an audit entry", err)
 		}
 	}
-	_, err := tx.conn.exec(tx.ctx, `DELETE FROM audit WHERE action = ?1 AND seq <=
- (SELECT seq FROM audit WHERE action = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, Refused, tx.w.set.loggedMost()/refusedShare)
+	_, err := tx.conn.exec(tx.ctx, `DELETE FROM audit WHERE action IN (?1, ?2) AND seq <=
+ (SELECT seq FROM audit WHERE action IN (?1, ?2) ORDER BY seq DESC LIMIT 1 OFFSET ?3)`, Refused, Blocked, tx.w.set.loggedMost()/refusedShare)
 	if err == nil {
 		err = tx.w.set.trimLog(tx.ctx, tx.conn)
 	}

@@ -10,8 +10,11 @@ import (
 	"memd"
 )
 
-// Refused is the action of an entry that stands for refusals.
-const Refused = "refuse"
+// Actions of entries that stand for refusals.
+const (
+	Refused = "refuse"
+	Blocked = "guard_block" // with the finding of a guard
+)
 
 // Refusal is what is kept of a request that a guard or a rule refused. Nothing of
 // it may come from the request but the caller's name.
@@ -20,6 +23,9 @@ type Refusal struct {
 	Call   string // the route, "" where it was refused before it reached one
 	Code   memd.Code
 	Field  string
+	// Finding is a rule, and a fingerprint, for which a guard refused; Call is
+	// empty then.
+	Finding string
 }
 
 // refusalBuffer gathers refusals in memory, so that one takes no write. Equal ones
@@ -28,6 +34,24 @@ type Refusal struct {
 type refusalBuffer struct {
 	mu   sync.Mutex
 	seen map[Refusal]*refusals
+}
+
+// entry stands for n refusals like r.
+func (r Refusal) entry(at memd.Time, n int) Entry {
+	e := Entry{At: at, Caller: r.Caller, Action: Refused, Detail: r.Call, Code: r.Code, Field: r.Field, Count: n}
+	if r.Finding != "" {
+		e.Action, e.Detail = Blocked, r.Finding
+	}
+	return e
+}
+
+// refusalOf is what an entry stands for.
+func refusalOf(e Entry) Refusal {
+	r := Refusal{Caller: e.Caller, Call: e.Detail, Code: e.Code, Field: e.Field}
+	if e.Action == Blocked {
+		r.Call, r.Finding = "", e.Detail
+	}
+	return r
 }
 
 type refusals struct {
@@ -74,7 +98,7 @@ func (b *refusalBuffer) take(now memd.Time, all bool) []Entry {
 		rested := now.Sub(of.written).Abs() >= refusalEvery // whatever becomes of the clock
 		switch {
 		case of.count > 0 && (rested || all):
-			due = append(due, Entry{At: of.first, Caller: r.Caller, Action: Refused, Detail: r.Call, Code: r.Code, Field: r.Field, Count: of.count})
+			due = append(due, r.entry(of.first, of.count))
 			of.count, of.written = 0, now.Time
 		case of.count == 0 && rested:
 			delete(b.seen, r)
@@ -98,7 +122,7 @@ func (s *Set) flushRefusals(ctx context.Context, all bool) error {
 	err := s.Update(ctx, func(tx *Tx) error { return tx.logRefusals(due) })
 	if err != nil {
 		for _, e := range due {
-			s.refusals.add(Refusal{e.Caller, e.Detail, e.Code, e.Field}, e.Count, e.At)
+			s.refusals.add(refusalOf(e), e.Count, e.At)
 		}
 	}
 	return err

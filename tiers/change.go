@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"context"
+	"slices"
 
 	"memd"
 	"memd/store"
@@ -54,8 +55,12 @@ func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Pa
 			WithHint("give importance, tags, owner, access, expires_at or resolved_at")
 	}
 	var out memd.Written
-	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) error {
+	var in *inspected
+	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
 		if err := apply(c, p, m, now); err != nil {
+			return err
+		}
+		if in, err = s.inspectPatch(p, m); err != nil {
 			return err
 		}
 		m.UpdatedAt = now
@@ -67,6 +72,9 @@ func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Pa
 				return err
 			}
 		}
+		if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
+			return err
+		}
 		if err := tx.Audit(s.entry(c, "patch", m, now)); err != nil {
 			return err
 		}
@@ -76,9 +84,21 @@ func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Pa
 			}
 		}
 		out = s.shown(*m, now)
+		out.Warnings = in.warnings
 		return nil
 	})
-	return out, err
+	return out, s.settle(c, in, err)
+}
+
+// inspectPatch has the guards look at what a patch has set in m.
+func (s *Service) inspectPatch(p memd.Patch, m *memd.Memory) (*inspected, error) {
+	set := map[string]bool{"tags": p.Tags.Set, "owner": p.Owner.Set, "access": p.Access.Set}
+	fields := slices.DeleteFunc(labelsOf(m), func(f field) bool { return !set[f.name] })
+	in, err := s.inspectFields(m, fields)
+	if err == nil && in.changed {
+		m.Tags, err = tags("tags", m.Tags)
+	}
+	return in, err
 }
 
 // retirePitfall moves a pitfall that is resolved to the archive: a short one,

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"memd"
-	"memd/guard/derivable"
 	"memd/guard/fence"
 	"memd/store"
 )
@@ -32,9 +31,9 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if fence.Made(req.Summary, req.RawContent, req.Why, req.HowToApply) {
 		return echoed(memd.Long, memd.Fact), nil
 	}
-	told, err := s.inspect(memd.Long, longTexts(req))
+	in, err := s.inspectLong(&req, &memd.Memory{Namespace: ns})
 	if err != nil {
-		return memd.Written{}, err
+		return memd.Written{}, s.settle(c, in, err)
 	}
 	now := s.store.Now()
 	id, err := newID()
@@ -45,16 +44,29 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
 		w, err := s.upsert(tx, c, ns, req, &memd.Memory{ID: id, CreatedAt: now}, seen, now)
-		w.Warnings = append(w.Warnings, told...)
-		out = w
-		return err
+		w.Warnings = append(w.Warnings, in.warnings...)
+		if out = w; err != nil {
+			return err
+		}
+		return in.log(tx, s.entry(c, "", &out.Memory, now))
 	})
-	return out, err
+	return out, s.settle(c, in, err)
 }
 
-// longTexts are what a guard looks at of a request.
-func longTexts(req memd.RememberLongTerm) derivable.Texts {
-	return derivable.Texts{Summary: req.Summary, RawContent: req.RawContent, Why: req.Why, HowToApply: req.HowToApply}
+// inspectLong has the guards look at a long row that is made of a request, and of
+// what from keeps. What they leave of it is what is asked for.
+func (s *Service) inspectLong(req *memd.RememberLongTerm, from *memd.Memory) (*inspected, error) {
+	m := &memd.Memory{
+		Tier: memd.Long, Namespace: from.Namespace, MemoryKey: req.MemoryKey, Summary: req.Summary, RawContent: req.RawContent,
+		Why: req.Why, HowToApply: req.HowToApply, Source: req.Source, Owner: req.Owner,
+		Tags: slices.Clone(req.Tags), Access: slices.Clone(req.Access), SessionID: from.SessionID, Agent: from.Agent,
+	}
+	in, err := s.inspect(m)
+	if err != nil || !in.changed {
+		return in, err
+	}
+	req.Summary, req.RawContent, req.Why, req.HowToApply, req.Tags = m.Summary, m.RawContent, m.Why, m.HowToApply, m.Tags
+	return in, s.longFields(*req) // a mark may be longer than what it stands for
 }
 
 // longFields checks what can be checked without the head.

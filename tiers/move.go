@@ -24,23 +24,28 @@ func (s *Service) Promote(ctx context.Context, c memd.Caller, id string, req mem
 		}
 	}
 	var out memd.Written
+	var in *inspected
 	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
 		switch {
 		case m.Tier != memd.Short && m.Tier != memd.Archive:
 			return memd.Errorf(memd.CodeInvalidRequest, "only a short or archived memory is promoted; this one is %s", m.Tier)
 		case req.To != memd.Short:
-			out, err = s.promoteToLong(tx, c, m, req, seen, now)
+			out, in, err = s.promoteToLong(tx, c, m, req, seen, now)
 		case m.Tier == memd.Short:
 			return memd.FieldErrorf(memd.CodeInvalidRequest, "to", "this memory is short already")
 		default:
-			out, err = s.promoteToShort(tx, c, m, now)
+			out, in, err = s.promoteToShort(tx, c, m, now)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		out.Warnings = append(out.Warnings, in.warnings...)
+		return in.log(tx, s.entry(c, "", &out.Memory, now))
 	})
-	return out, err
+	return out, s.settle(c, in, err)
 }
 
-func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Promote, seen sight, now memd.Time) (memd.Written, error) {
+func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Promote, seen sight, now memd.Time) (memd.Written, *inspected, error) {
 	up := memd.RememberLongTerm{
 		MemoryKey: first(req.MemoryKey, m.MemoryKey), Summary: m.Summary, Source: first(req.Source, m.Source),
 		RawContent: m.RawContent, Why: first(req.Why, m.Why), HowToApply: first(req.HowToApply, m.HowToApply),
@@ -62,33 +67,37 @@ func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req
 		}
 	}
 	if err := s.longFields(up); err != nil {
-		return memd.Written{}, err
+		return memd.Written{}, nil, err
 	}
-	told, err := s.inspect(memd.Long, longTexts(up))
+	in, err := s.inspectLong(&up, m)
 	if err != nil {
-		return memd.Written{}, err
+		return memd.Written{}, in, err
 	}
 	out, err := s.upsert(tx, c, m.Namespace, up, m, seen, now)
 	if err == nil && out.Unchanged { // the head says the same already
 		_, err = tx.Delete(m.Tier, m.ID)
 	}
-	out.Created, out.Warnings = false, append(out.Warnings, told...)
-	return out, err
+	out.Created = false
+	return out, in, err
 }
 
-func (s *Service) promoteToShort(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) (memd.Written, error) {
+func (s *Service) promoteToShort(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) (memd.Written, *inspected, error) {
 	if m.MemoryKey != "" {
-		return memd.Written{}, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "an archived memory with a key is promoted to long alone")
-	}
-	if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
-		return memd.Written{}, err
+		return memd.Written{}, nil, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "an archived memory with a key is promoted to long alone")
 	}
 	from := m.Tier
 	m.Tier, m.UpdatedAt = memd.Short, now
-	if err := tx.Move(m, from); err != nil {
-		return memd.Written{}, err
+	in, err := s.inspectShort(m)
+	if err != nil {
+		return memd.Written{}, in, err
 	}
-	return s.shown(*m, now), tx.Audit(s.entry(c, "promote", m, now))
+	if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
+		return memd.Written{}, in, err
+	}
+	if err := tx.Move(m, from); err != nil {
+		return memd.Written{}, in, err
+	}
+	return s.shown(*m, now), in, tx.Audit(s.entry(c, "promote", m, now))
 }
 
 // Archive moves a short row, or a resolved pitfall, to the archive. A key's

@@ -43,6 +43,7 @@ func (s *Service) once(ctx context.Context, c memd.Caller, out *memd.Written, fn
 	if !marked {
 		return s.store.Update(ctx, fn)
 	}
+	o.Print = s.sealed(o.Print)
 	now := s.store.Now()
 	return s.store.Update(ctx, func(tx *store.Tx) error {
 		done, found, err := tx.Once(c.Name, o.Key, memd.At(now.Add(-OnceFor)))

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"memd"
-	"memd/guard/derivable"
 	"memd/guard/fence"
 	"memd/store"
 )
@@ -25,27 +24,53 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 	if fence.Made(m.Summary, m.RawContent) {
 		return echoed(memd.Short, m.Kind), nil
 	}
-	warnings, err := s.inspect(memd.Short, derivable.Texts{Summary: m.Summary, RawContent: m.RawContent})
+	in, err := s.inspectShort(m)
 	if err != nil {
-		return memd.Written{}, err
+		return memd.Written{}, s.settle(c, in, err)
 	}
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
 		if done, err := s.knownAlready(tx, c, m, req, &out, now); done || err != nil {
-			out.Warnings = append(out.Warnings, warnings...)
+			out.Warnings = append(out.Warnings, in.warnings...)
+			if err == nil {
+				err = in.log(tx, s.entry(c, "", &out.Memory, now))
+			}
 			return err
 		}
 		if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
 			return err
 		}
 		out = s.shown(*m, now)
-		out.Created, out.Warnings = true, warnings
+		out.Created, out.Warnings = true, in.warnings
 		if err := tx.Insert(m); err != nil {
+			return err
+		}
+		if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
 			return err
 		}
 		return tx.Audit(s.entry(c, "remember", m, now))
 	})
-	return out, err
+	return out, s.settle(c, in, err)
+}
+
+// inspectShort has the guards look at a short row. What they leave of it is what is
+// written, and what makes it a duplicate.
+func (s *Service) inspectShort(m *memd.Memory) (*inspected, error) {
+	in, err := s.inspect(m)
+	if err != nil || !in.changed {
+		return in, err
+	}
+	if err := summary(m.Summary, s.budgets.ShortChars); err != nil { // a mark may be longer than what it stands for
+		return in, err
+	}
+	if err := s.raw(m.RawContent); err != nil {
+		return in, err
+	}
+	if m.Tags, err = tags("tags", m.Tags); err != nil {
+		return in, err
+	}
+	rehash(m)
+	return in, nil
 }
 
 // knownAlready answers the write of m, in out, if its content stands: in the

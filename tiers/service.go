@@ -7,24 +7,30 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/guard"
+	"memd/guard/secrets"
 	"memd/guard/sources"
 	"memd/store"
 )
 
 // Service applies the rules of the tiers to a store. It is safe for
-// concurrent use and holds no state of its own.
+// concurrent use and holds no state of its own but counts.
 type Service struct {
 	store   *store.Set
 	budgets configs.Budgets
 	owners  map[memd.Kind]string
 	sources *sources.Checker // nil where nothing is looked at
 	guard   configs.Guard
+	allowed *guard.Allowed // nil where nothing is
+	scanner *secrets.Scanner
+	counts  *counts
 }
 
 // New makes a Service on an open store; it works under the store's budgets
 // and clock.
 func New(s *store.Set) *Service {
-	return &Service{store: s, budgets: s.Budgets(), guard: configs.Defaults().Guard}
+	service := &Service{store: s, budgets: s.Budgets(), counts: newCounts()}
+	return service.WithGuard(configs.DefaultGuard())
 }
 
 // WithOwners returns a Service that gives long rows of a kind the owner named

@@ -25,6 +25,14 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 	if fence.Made(m.Summary) {
 		return echoed(memd.Transient, m.Kind), nil
 	}
+	in, err := s.inspect(m)
+	if err == nil && in.changed {
+		rehash(m)
+		err = summary(m.Summary, s.budgets.TransientChars) // a mark may be longer than what it stands for
+	}
+	if err != nil {
+		return memd.Written{}, s.settle(c, in, err)
+	}
 	var out memd.Written
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
 		owner, err := tx.SessionOwner(session)
@@ -51,10 +59,13 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 			return err
 		}
 		out = s.shown(*m, now)
-		out.Created = true
+		out.Created, out.Warnings = true, in.warnings
+		if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
+			return err
+		}
 		return tx.Audit(s.entry(c, "note", m, now))
 	})
-	return out, err
+	return out, s.settle(c, in, err)
 }
 
 func (s *Service) noteRow(c memd.Caller, session string, req memd.Note, now memd.Time) (*memd.Memory, error) {

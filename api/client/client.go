@@ -158,6 +158,8 @@ type problem struct {
 	Field  string       `json:"field"`
 	Detail string       `json:"detail"`
 	Hint   string       `json:"hint"`
+	Rules  []string     `json:"rules"`
+	Fields []string     `json:"fields"`
 	Head   *memd.Memory `json:"head"`
 }
 
@@ -169,5 +171,5 @@ func problemOf(status int, raw []byte) *memd.Error {
 	if p.Detail == "" {
 		p.Detail = strings.ToLower(p.Code.Statuses().Title)
 	}
-	return &memd.Error{Code: p.Code, Field: p.Field, Message: p.Detail, Hint: p.Hint, Head: p.Head}
+	return &memd.Error{Code: p.Code, Field: p.Field, Message: p.Detail, Hint: p.Hint, Rules: p.Rules, Fields: p.Fields, Head: p.Head}
 }

@@ -126,7 +126,7 @@ func TestAllowed(t *testing.T) {
 		if len(left) != 0 {
 			t.Errorf("%s: %v is left", name, left)
 		}
-		if diff := cmp.Diff([]FieldFinding{{"summary", found[0]}}, passed); diff != "" {
+		if diff := cmp.Diff([]FieldFinding{{"summary", 0, found[0]}}, passed); diff != "" {
 			t.Errorf("%s: told %s", name, diff)
 		}
 		if left, _ := s.ScanFields("notes/testdata/x.md", []Field{{Name: "summary", Text: "db.password = Tiger#2024xy"}}); len(left) == 0 {

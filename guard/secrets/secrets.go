@@ -189,6 +189,7 @@ type Field struct {
 // FieldFinding is a Finding in a field.
 type FieldFinding struct {
 	Field string
+	Index int // of the field
 	Finding
 }
 
@@ -200,7 +201,7 @@ type FieldFinding struct {
 func (s *Scanner) ScanFields(source string, fields []Field) (found, passed []FieldFinding) {
 	passes := source != "" && matchesAny(s.options.AllowSources, source)
 	announced := announces(fields)
-	for _, field := range fields {
+	for i, field := range fields {
 		all := s.candidates(field.Text)
 		if announced && !field.Label && len(all) == 0 {
 			if c, ok := s.alone(field.Text); ok {
@@ -209,9 +210,9 @@ func (s *Scanner) ScanFields(source string, fields []Field) (found, passed []Fie
 		}
 		for _, c := range all {
 			if passes || s.passes(c) {
-				passed = append(passed, FieldFinding{field.Name, c.Finding})
+				passed = append(passed, FieldFinding{field.Name, i, c.Finding})
 			} else {
-				found = append(found, FieldFinding{field.Name, c.Finding})
+				found = append(found, FieldFinding{field.Name, i, c.Finding})
 			}
 		}
 	}

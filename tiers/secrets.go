@@ -1,0 +1,180 @@
+package tiers
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memd"
+	"memd/configs"
+	"memd/guard"
+	"memd/guard/secrets"
+)
+
+// WithGuard returns a Service that holds what is written against g, of which
+// package configs has checked every value.
+func (s *Service) WithGuard(g configs.Guard) *Service {
+	guarded := *s
+	guarded.guard = g
+	guarded.scanner = guarded.newScanner()
+	return &guarded
+}
+
+// WithAllowed returns a Service that lets pass what a list allows, with the
+// fingerprints of its key. Without one fingerprints are of this Service alone.
+func (s *Service) WithAllowed(list *guard.Allowed) *Service {
+	allowing := *s
+	allowing.allowed = list
+	allowing.scanner = allowing.newScanner()
+	return &allowing
+}
+
+func (s *Service) newScanner() *secrets.Scanner {
+	options := secrets.Options{AllowValues: compile(s.guard.Allow.Values), AllowSources: compile(s.guard.Allow.Sources)}
+	if s.allowed != nil {
+		options.Key, options.Allowed = s.allowed.Key(), s.allowed.Has
+	} else {
+		options.Key = make([]byte, sha256.Size)
+		rand.Read(options.Key) // never fails: it ends the process where the system has no randomness
+	}
+	return secrets.New(options)
+}
+
+func compile(texts []string) (patterns []*regexp.Regexp) {
+	for _, text := range texts {
+		patterns = append(patterns, regexp.MustCompile(text))
+	}
+	return patterns
+}
+
+// sealed is the print of a request under the key of the data folder: a plain hash
+// would let who has the database alone try what was taken out of its texts.
+func (s *Service) sealed(print string) string {
+	if s.allowed == nil {
+		return print
+	}
+	mac := hmac.New(sha256.New, s.allowed.Key())
+	mac.Write([]byte("once\x00" + print))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// secretsMode is what is done with secrets in m.
+func (s *Service) secretsMode(m *memd.Memory) string {
+	rules := s.guard.Secrets
+	mode := rules.Short
+	switch {
+	case m.Tier == memd.Transient: // a session's own, whatever namespace its caller lives in
+		return rules.Transient
+	case m.Tier == memd.Long, m.Tier == memd.Archive && m.MemoryKey != "":
+		mode = rules.Long
+	}
+	if strings.HasPrefix(m.Namespace, "team/") {
+		for _, stricter := range []string{configs.GuardBlock, configs.GuardRedact} {
+			if mode == stricter || rules.Team == stricter {
+				return stricter
+			}
+		}
+	}
+	return mode
+}
+
+// scan finds the secrets in fields of m, by field, and what of them is allowed.
+func (s *Service) scan(m *memd.Memory, fields []field) (found [][]secrets.Finding, allowed []decision) {
+	texts := make([]secrets.Field, len(fields))
+	for i, f := range fields {
+		texts[i] = secrets.Field{Name: f.name, Text: *f.text, Label: f.label}
+	}
+	all, passed := s.scanner.ScanFields(m.Source, texts)
+	for _, f := range passed {
+		allowed = append(allowed, decision{allows, f.Field, f.Rule, f.Fingerprint})
+	}
+	found = make([][]secrets.Finding, len(fields))
+	for _, f := range all {
+		found[f.Index] = append(found[f.Index], f.Finding)
+	}
+	return found, allowed
+}
+
+// takeSecrets takes secrets out of fields of m, and returns those for which the
+// write is refused.
+func (s *Service) takeSecrets(in *inspected, m *memd.Memory, fields []field) (refused []decision) {
+	mode := s.secretsMode(m)
+	if mode != configs.GuardBlock && mode != configs.GuardRedact {
+		return nil
+	}
+	found, allowed := s.scan(m, fields)
+	in.done = append(in.done, allowed...)
+	for i, f := range fields {
+		if len(found[i]) == 0 {
+			continue
+		}
+		if mode == configs.GuardBlock || f.fixed {
+			for _, one := range found[i] {
+				refused = append(refused, decision{blocks, f.name, one.Rule, one.Fingerprint})
+			}
+			continue
+		}
+		// What was parted by what is taken out now may be one in its turn.
+		clean, more := s.scanner.Clean(secrets.Redact(*f.text, found[i]))
+		in.replace(f, clean, found[i][0].Rule)
+		for _, one := range append(found[i], more...) {
+			in.done = append(in.done, decision{redacts, f.name, one.Rule, one.Fingerprint})
+			in.warn("%s: [redacted:%s] stands for a secret; if it is none, `memd guard allow %s --reason TEXT` lets it pass the next time",
+				f.name, one.Rule, one.Fingerprint)
+		}
+	}
+	return refused
+}
+
+// replace puts a redacted text in the place of a field's. A tag that has become too
+// long is the mark alone.
+func (in *inspected) replace(f field, text, rule string) {
+	if f.name == "tags" && utf8.RuneCountInString(text) > memd.MaxTagChars {
+		text = "[redacted:" + rule + "]"
+	}
+	*f.text, in.changed = text, true
+}
+
+// maxWarnings bounds the warnings of one write.
+const maxWarnings = 20
+
+// warn adds a warning, once.
+func (in *inspected) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if len(in.warnings) < maxWarnings && !slices.Contains(in.warnings, text) {
+		in.warnings = append(in.warnings, text)
+	}
+}
+
+// refusal words why a write is refused: rules and names of fields, and what to do.
+func refusal(done []decision) *memd.Error {
+	e := memd.Errorf(memd.CodeSecretDetected, "")
+	var found, prints []string
+	add := func(list *[]string, word string) {
+		if word != "" && !slices.Contains(*list, word) {
+			*list = append(*list, word)
+		}
+	}
+	for _, d := range done {
+		add(&e.Fields, d.field)
+		add(&e.Rules, d.rule)
+		add(&found, d.rule+" in "+d.field)
+		add(&prints, d.fingerprint)
+	}
+	const most = 10
+	e.Field = e.Fields[0]
+	e.Message = "this is not written down: " + strings.Join(found[:min(len(found), most)], ", ")
+	if len(found) > most {
+		e.Message += " and more"
+	}
+	if len(prints) == 0 {
+		return e.WithHint("take it out; section guard of the configuration says what is done with personal data")
+	}
+	return e.WithHint("take it out, and write where it is kept; if it is none, `memd guard allow %s --reason TEXT` lets it pass", prints[0])
+}
