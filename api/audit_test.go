@@ -312,7 +312,8 @@ func (a *audited) plant() map[string]string {
 	a.ahead["Alpacas are fed before noon"] = true
 	a.keep("leaky", memd.Rule, "The whole sentence that was written down", nil)
 	a.shell(`INSERT INTO audit (at, caller, action, detail) VALUES ('%s', 'x', 'x', 'said: The whole sentence that was written down')`, a.ago(0))
-	a.keep("leaked", memd.Rule, "How the registry is reached", func(r *memd.RememberLongTerm) { r.RawContent = "token ghp_" + strings.Repeat("aB3d", 9) })
+	a.keep("leaked", memd.Rule, "How the registry is reached", nil) // by whom no guard saw
+	a.shell(`UPDATE long SET raw_content = 'token ghp_%s' WHERE memory_key = 'leaked'`, "q7Xw2Lm9RtZ4kVb8"+"Ns3Hd6Yc1Gf5Pj0QaEuT")
 	a.keep("sensitive.open", memd.Fact, "Whom the payroll is about", func(r *memd.RememberLongTerm) { r.Tags = []string{"pii"} })
 	a.keep("ownerless", memd.Decision, "We chose sqlite", nil)
 	a.fillArchive(3)

@@ -66,7 +66,7 @@ func newMetrics(opts *Options) *metrics {
 	})
 	build.Set(1)
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.durations, m.recalls, m.failures, m.limits, m.refusals, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom},
+	reg.MustRegister(m.requests, m.durations, m.recalls, m.failures, m.limits, m.refusals, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom}, guardCollector{opts.Tiers},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"memd"
-	"memd/guard"
 	"memd/guard/sources"
 	"memd/store"
+	"memd/tiers"
 )
 
 // Verdict is what became of a box of the checklist.
@@ -65,7 +65,9 @@ type AuditorOptions struct {
 	// Recall answers as the engine does; it is asked once for each head of a
 	// namespace that has short rows.
 	Recall func(context.Context, memd.Caller, memd.Query) (memd.Answer, error)
-	Scan   func(text string) []guard.Finding // finds secrets
+	// Scan names the rules by which a guard would find secrets and personal data in a
+	// memory.
+	Scan func(*memd.Memory) []string
 }
 
 // Auditor goes through the checklist. It is safe for concurrent use, and changes
@@ -78,7 +80,7 @@ func NewAuditor(opts AuditorOptions) *Auditor {
 		opts.Sources = sources.New(nil)
 	}
 	if opts.Scan == nil {
-		opts.Scan = guard.Scan
+		opts.Scan = tiers.New(opts.Store).Findings
 	}
 	return &Auditor{opts: opts}
 }

@@ -25,7 +25,7 @@ type evidence struct {
 	overdue []store.Named  // short rows that should be in the archive
 	marked  []store.Named  // rows with a tag of sensitiveTags
 	secrets []string       // ids of long rows with a secret
-	rules   map[string]int // by rule of the scan: in how many long rows
+	rules   map[string]int // by rule of the guards: in how many long rows
 	shorts  map[string]int // short rows by namespace
 	passing int            // transient and archived rows
 	hits    map[string]int // of pitfalls since the last full groom

@@ -94,12 +94,13 @@ func (e *evidence) readSecrets() error {
 			return e.ctx.Err()
 		}
 		scanned[m.ID] = true
-		found := e.opts.Scan(strings.Join(append([]string{m.Summary, m.RawContent, m.Why, m.HowToApply, m.Source}, m.Tags...), "\n"))
+		found := e.opts.Scan(&m)
 		if len(found) > 0 {
 			e.secrets = append(e.secrets, m.ID)
 		}
-		for _, f := range found {
-			e.rules[f.Rule]++
+		slices.Sort(found)
+		for _, rule := range slices.Compact(found) {
+			e.rules[rule]++
 		}
 		return e.ctx.Err()
 	})
@@ -107,12 +108,12 @@ func (e *evidence) readSecrets() error {
 
 // noSecrets decides 7.2.
 func noSecrets(e *evidence) outcome {
-	how := "no secret is found in summary, raw_content, why, how_to_apply, tags or source of any long row, older versions included; personal data is for a person to judge"
+	how := "the guards find no secret and no personal data in a text, a tag or a name of any long row, older versions included; where none names what a number is, a person is to judge"
 	for _, rule := range slices.Sorted(maps.Keys(e.rules)) {
 		how += fmt.Sprintf("; %s in %s", rule, counted(e.rules[rule], "row", "rows"))
 	}
 	return e.judge(len(e.heads)+len(e.stray)+len(e.secrets), e.secrets, how,
-		"revoke the secret, memd forget ID (which takes the older versions with it), then memd remember-long-term without it under the same key")
+		"revoke what is secret, memd forget ID (which takes the older versions with it), then memd remember-long-term without it under the same key")
 }
 
 // sensitiveTags mark a row that not everybody should read.

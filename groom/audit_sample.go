@@ -42,7 +42,7 @@ func (e *evidence) sample(n int) []Sampled {
 	taken := []Sampled{}
 	for _, d := range lots[:min(n, len(lots))] {
 		source := d.Source
-		if len(e.opts.Scan(source)) > 0 {
+		if len(e.opts.Scan(&memd.Memory{Tier: memd.Long, Namespace: d.Namespace, Source: source})) > 0 {
 			source = "(holds a secret)"
 		}
 		taken = append(taken, Sampled{

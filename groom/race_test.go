@@ -11,7 +11,6 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/groom"
-	"memd/guard"
 	"memd/store"
 	"memd/tiers"
 )
@@ -115,12 +114,12 @@ func TestAuditHoldsNobodyUp(t *testing.T) {
 	h.largeRows(120)
 	other := h.aged(memd.Archive, time.Hour, nil)
 	h.roll()
-	scanned := 0
+	scanned, findings := 0, tiers.New(h.store).Findings
 	auditor := groom.NewAuditor(groom.AuditorOptions{
 		Store: h.store,
-		Scan: func(text string) []guard.Finding {
+		Scan: func(m *memd.Memory) []string {
 			scanned++
-			return guard.Scan(text)
+			return findings(m)
 		},
 	})
 	longest, whole := h.heldUp(other, func() {

@@ -13,7 +13,6 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/groom"
-	"memd/guard"
 	"memd/store"
 	"memd/tiers"
 )
@@ -73,7 +72,7 @@ func TestGroomWithoutADatabase(t *testing.T) {
 			}
 			box := groom.Box{}
 			audit, err := groom.NewAuditor(groom.AuditorOptions{
-				Store: s, Scan: func(string) []guard.Finding { return nil },
+				Store: s, Scan: func(*memd.Memory) []string { return nil },
 				Recall: func(context.Context, memd.Caller, memd.Query) (memd.Answer, error) { return memd.Answer{}, nil },
 			}).Audit(ctx, root, groom.AuditOptions{})
 			h.must(err)

@@ -19,10 +19,10 @@ func (e *Engine) WithSources(c *sources.Checker) *Engine {
 	return e
 }
 
-// WithScan has why look for secrets: scan names the kinds of those that a text
-// holds, and never the text. It is called before the Engine is used and returns
-// it.
-func (e *Engine) WithScan(scan func(text string) []string) *Engine {
+// WithScan has why look for secrets and personal data: scan names the rules by
+// which a guard would find some in a memory, and never its text. It is called before
+// the Engine is used and returns it.
+func (e *Engine) WithScan(scan func(*memd.Memory) []string) *Engine {
 	e.scan = scan
 	return e
 }

@@ -159,8 +159,8 @@ func TestWhyOfAContext(t *testing.T) {
 // The last question names the guards that would refuse the row today.
 func TestWhyNamesGuards(t *testing.T) {
 	h := newHouse(t)
-	h.engine.WithScan(func(text string) []string {
-		if strings.Contains(text, "AKIA") {
+	h.engine.WithScan(func(m *memd.Memory) []string {
+		if strings.Contains(m.Summary, "AKIA") {
 			return []string{"aws_access_key"}
 		}
 		return nil

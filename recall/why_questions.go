@@ -279,11 +279,7 @@ func (w *inquiry) secrets() []tiers.Guard {
 	if w.engine.scan == nil {
 		return nil
 	}
-	var found []string
-	for _, text := range bodies(w.m) {
-		found = append(found, w.engine.scan(*text)...)
-	}
-	return []tiers.Guard{{Name: "secret_detected", Wrong: strings.Join(found, ", ")}}
+	return []tiers.Guard{{Name: "secret_detected", Wrong: strings.Join(w.engine.scan(w.m), ", ")}}
 }
 
 // row is the row in the order, nil where it is not.

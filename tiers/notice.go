@@ -22,6 +22,7 @@ import (
 const (
 	noticedConfig = "noticed_config"
 	noticedTokens = "noticed_tokens"
+	noticedPasses = "noticed_allowed"
 )
 
 // maxNoticed bounds the entries, or the names in one, of one look.
@@ -104,24 +105,40 @@ func (s *Service) NoticeTokens(ctx context.Context, tokens []guard.Token) error 
 		stand[t.Name] = digest(string(text))
 	}
 	return s.notice(ctx, noticedTokens, stand, func(d changes) []store.Entry {
-		var all []store.Entry
-		for _, of := range []struct {
-			action string
-			names  []string
-		}{{"token_new", d.added}, {"token_change", d.changed}, {"token_revoke", d.removed}} {
-			for i, name := range of.names {
-				e := store.Entry{Caller: memd.LocalAdmin().Name, Action: of.action, Detail: name}
-				if i == maxNoticed-1 && i < len(of.names)-1 {
-					rest := of.names[i:]
-					e.Detail, e.Count = fmt.Sprintf("%s and %d more", name, len(rest)-1), len(rest)
-					all = append(all, e)
-					break
-				}
-				all = append(all, e)
-			}
-		}
-		return all
+		return d.entries("token_new", "token_change", "token_revoke")
 	})
+}
+
+// NoticeAllowed logs the fingerprints that came to the allow-list of secrets, and
+// went from it.
+func (s *Service) NoticeAllowed(ctx context.Context, list []guard.Allowance) error {
+	stand := map[string]string{}
+	for _, one := range list {
+		stand[one.Fingerprint] = digest(one.Reason)
+	}
+	return s.notice(ctx, noticedPasses, stand, func(d changes) []store.Entry {
+		return d.entries("allow_new", "allow_change", "allow_revoke")
+	})
+}
+
+// entries name what came, changed and went, which whoever holds the folder did.
+func (d changes) entries(came, changed, went string) (all []store.Entry) {
+	for _, of := range []struct {
+		action string
+		names  []string
+	}{{came, d.added}, {changed, d.changed}, {went, d.removed}} {
+		for i, name := range of.names {
+			e := store.Entry{Caller: memd.LocalAdmin().Name, Action: of.action, Detail: name}
+			if i == maxNoticed-1 && i < len(of.names)-1 {
+				rest := of.names[i:]
+				e.Detail, e.Count = fmt.Sprintf("%s and %d more", name, len(rest)-1), len(rest)
+				all = append(all, e)
+				break
+			}
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // some are the first of many names.

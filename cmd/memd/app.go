@@ -28,6 +28,8 @@ type app struct {
 	store   *store.Set
 	runner  *groom.Runner
 	sources *sources.Checker
+	tiers   *tiers.Service
+	allowed *guard.Allowed
 
 	embedder embedding.Embedder // nil for none
 	selector recall.Selector    // nil for none
@@ -54,6 +56,10 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 		return nil, errors.Join(err, closeEmbedder(), lock.Release())
 	}
 	release := func() error { closeSelector(); return closeEmbedder() }
+	allowed, err := guard.OpenAllowed(cfg.Dir, log)
+	if err != nil {
+		return nil, errors.Join(err, release(), lock.Release())
+	}
 	set, err := store.Open(ctx, store.Options{
 		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
 		Embedder: embedder, AsItIs: why == toRead,
@@ -64,14 +70,15 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	model, dim := set.Before()
 	before := openPrevious(cfg, model, dim)
 	looking := checker(cfg)
-	return &app{cfg: cfg, log: log, lock: lock, store: set, sources: looking, runner: groom.New(set, log).WithSources(looking), embedder: embedder, selector: selector, release: release, previous: before}, nil
+	service := tiers.New(set).WithOwners(cfg.Owners).WithSources(looking).WithGuard(cfg.Guard).WithAllowed(allowed)
+	return &app{cfg: cfg, log: log, lock: lock, store: set, tiers: service, allowed: allowed, sources: looking, runner: groom.New(set, log).WithSources(looking), embedder: embedder, selector: selector, release: release, previous: before}, nil
 }
 
 // server wires the parts over the store. Without tokens it answers this
 // process alone. secured is what TCP is served with, nil for plain HTTP.
 func (a *app) server(tokens *guard.Tokens, secured *tls.Config) *api.Server {
 	return api.New(api.Options{
-		Tiers:    tiers.New(a.store).WithOwners(a.cfg.Owners).WithSources(a.sources).WithGuard(a.cfg.Guard),
+		Tiers:    a.tiers,
 		Recall:   a.recall(),
 		Groom:    a.runner,
 		Audit:    a.audit(),
@@ -93,25 +100,18 @@ func (a *app) server(tokens *guard.Tokens, secured *tls.Config) *api.Server {
 func (a *app) audit() *groom.Auditor {
 	return groom.NewAuditor(groom.AuditorOptions{
 		Store: a.store, Sources: a.sources, Owners: a.cfg.Owners, Recall: recall.New(a.store, a.log).Recall,
+		Scan: a.tiers.Findings,
 	})
 }
 
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
-	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithScan(secrets).
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithScan(a.tiers.Findings).
 		WithFence(fence.Rules{KeepLinks: a.cfg.Guard.Links == configs.LinksKeep})
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
 	}
 	return e.WithPrevious(a.previous.Embedder, a.previous.floor)
-}
-
-// secrets names the kinds of secrets that a text holds.
-func secrets(text string) (kinds []string) {
-	for _, found := range guard.Scan(text) {
-		kinds = append(kinds, found.Rule)
-	}
-	return kinds
 }
 
 // checker looks at what memories rest on: in the folders of the configuration and,

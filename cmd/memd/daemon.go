@@ -19,7 +19,6 @@ import (
 	"memd/guard"
 	"memd/internal/dirlock"
 	"memd/internal/schedule"
-	"memd/tiers"
 )
 
 // flushEvery is how often counted accesses and refusals are written. They are
@@ -62,6 +61,7 @@ func (a *app) serve(ctx context.Context) error {
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, backups) })
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, grooms...) })
 	running.Go(func() { a.index(loops) })
+	running.Go(func() { a.tiers.WarmGuard(loops) })
 	stopEmbedding := a.embed(ctx)
 	err = a.server(tokens, secured).Serve(ctx, listeners...)
 	stop()
@@ -149,10 +149,10 @@ func (a *app) tls() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// flush writes what is buffered, and notes changed tokens, until ctx is done; the
+// flush writes what is buffered, and notes changed tokens and allowances, until ctx is done; the
 // rest is written when the store closes.
 func (a *app) flush(ctx context.Context, tokens *guard.Tokens) {
-	noticing := tiers.New(a.store)
+	noticing := a.tiers
 	if err := noticing.NoticeConfig(ctx, a.cfg.Entries()); err != nil && ctx.Err() == nil {
 		a.log.Error("changes of the configuration not logged", "error", err)
 	}
@@ -162,6 +162,11 @@ func (a *app) flush(ctx context.Context, tokens *guard.Tokens) {
 		if list, err := tokens.List(); err == nil { // else the tokens themselves say so
 			if err := noticing.NoticeTokens(ctx, list); err != nil && ctx.Err() == nil {
 				a.log.Error("changes of tokens not logged", "error", err)
+			}
+		}
+		if list, err := a.allowed.List(); err == nil {
+			if err := noticing.NoticeAllowed(ctx, list); err != nil && ctx.Err() == nil {
+				a.log.Error("changes of the allow-list not logged", "error", err)
 			}
 		}
 		select {

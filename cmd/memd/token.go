@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memd"
+	"memd/configs"
 	"memd/guard"
 	"memd/internal/dirlock"
 )
@@ -117,25 +118,34 @@ func (c *cli) tokenRevoke() *cobra.Command {
 }
 
 // withTokens opens the token files, which need neither the daemon nor the
-// lock of the data folder: package guard keeps writers apart. Only a folder
-// that is not there yet is made the way the daemon would.
+// lock of the data folder: package guard keeps writers apart.
 func (c *cli) withTokens(ctx context.Context, fn func(*guard.Tokens) error) error {
-	cfg, err := c.load()
+	cfg, err := c.folder(ctx)
 	if err != nil {
 		return err
-	}
-	if _, err := os.Stat(cfg.Dir); errors.Is(err, fs.ErrNotExist) {
-		lock, err := dirlock.Acquire(ctx, cfg.Dir, c.wait, dirlock.Options{AllowNetworkFS: cfg.AllowNetworkFS})
-		if err != nil {
-			return err
-		}
-		if err := lock.Release(); err != nil {
-			return err
-		}
 	}
 	tokens, err := guard.Open(cfg.Dir, c.logger(cfg, 0))
 	if err != nil {
 		return err
 	}
 	return fn(tokens)
+}
+
+// folder loads the configuration. A data folder that is not there yet is made the
+// way the daemon would.
+func (c *cli) folder(ctx context.Context) (*configs.Loaded, error) {
+	cfg, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(cfg.Dir); errors.Is(err, fs.ErrNotExist) {
+		lock, err := dirlock.Acquire(ctx, cfg.Dir, c.wait, dirlock.Options{AllowNetworkFS: cfg.AllowNetworkFS})
+		if err != nil {
+			return nil, err
+		}
+		if err := lock.Release(); err != nil {
+			return nil, err
+		}
+	}
+	return cfg, nil
 }
