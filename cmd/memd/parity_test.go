@@ -128,6 +128,15 @@ func everyCommand() []step {
 		does("token", "list"),
 		does("token", "revoke", "ci"),
 		fails(3, "token", "revoke", "ci"),
+		fails(5, "remember-long-term", "the bot uses "+aToken, "--key", "ci/bot", "--source", "docs/ci.md"),
+		does("remember", "the bot uses "+aToken),
+		does("guard", "allow", aPrint, "--reason", "made up"),
+		fails(2, "guard", "allow", aPrint),
+		fails(2, "guard", "allow", "none", "--reason", "made up"),
+		fails(5, "guard", "allow", aPrint, "--reason", "it is "+aToken),
+		does("guard", "list"),
+		does("guard", "revoke", aPrint),
+		fails(3, "guard", "revoke", aPrint),
 	}
 }
 
@@ -200,6 +209,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\d+ bytes(, now \d+)?`), "N bytes"},
 	{regexp.MustCompile(`"request_id":"\w+"`), `"request_id":"R"`},
 	{regexp.MustCompile(`"(next_cursor|token)":"[\w-]+"`), `"$1":"X"`},
+	{regexp.MustCompile(`guard allow [0-9a-f]{32}`), "guard allow F"},
 	{regexp.MustCompile(`--cursor [\w-]+`), "--cursor X"},
 	{regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`), "${1}F"},
 	{regexp.MustCompile(`(active_bytes|store_bytes|agent_memory(?:-TIME)?\.db(?: +active| +sealed)?)( +\d+)+`), "$1 N"},

@@ -30,6 +30,8 @@ func TestUsage(t *testing.T) {
 		{"session", "memd session end"},
 		{"session fin s", "memd session end"},
 		{"token", "memd token new"},
+		{"guard", "memd guard allow"},
+		{"guard allow a b --reason r", "one fingerprint"},
 		{"recall", "missing"},
 		{"recall two words", "quote it"},
 		{"remember two words", "quote it"},
