@@ -41,6 +41,10 @@ type Daemon struct {
 // Serve starts a Daemon over the store in dir, with e for its embedder, nil for
 // none. The caller must Close it.
 func Serve(dir string, budgets configs.Budgets, e embedding.Embedder) (*Daemon, error) {
+	return serve(dir, budgets, e, configs.DefaultGuard())
+}
+
+func serve(dir string, budgets configs.Budgets, e embedding.Embedder, guard configs.Guard) (*Daemon, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s, err := store.Open(ctx, store.Options{Dir: dir, Budgets: budgets})
 	if err != nil {
@@ -54,7 +58,7 @@ func Serve(dir string, budgets configs.Budgets, e embedding.Embedder) (*Daemon, 
 		return nil, errors.Join(err, s.Close())
 	}
 	server := api.New(api.Options{
-		Tiers: tiers.New(s), Recall: recall.New(s, nil).WithEmbedder(e, 0), Groom: groom.New(s, nil), Store: s, Version: "bench",
+		Tiers: tiers.New(s).WithGuard(guard), Recall: recall.New(s, nil).WithEmbedder(e, 0), Groom: groom.New(s, nil), Store: s, Version: "bench",
 	})
 	d := &Daemon{Store: s, Client: client.New(client.Unix(socket)), stop: stop, served: make(chan error, 1)}
 	go func() { d.served <- server.Serve(ctx, listener) }()
