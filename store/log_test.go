@@ -206,6 +206,26 @@ func refusedIn(t *testing.T, dir string) string {
  FROM audit WHERE action = 'refuse' ORDER BY seq`)
 }
 
+// What a guard refused is told by its finding, and counts among the refusals.
+func TestBlocked(t *testing.T) {
+	s := memtest.Store(t, "", nil, small)
+	for range 3 {
+		s.Refuse(store.Refusal{Caller: "ann", Code: memd.CodeSecretDetected, Field: "summary", Finding: "github-pat 00ff"})
+	}
+	s.Refuse(store.Refusal{Caller: "ann", Call: "POST /v1/remember", Code: memd.CodeSecretDetected, Field: "summary"})
+	if err := s.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range logOf(t, s, store.LogFilter{Limit: 10}) {
+		got[e.Action] = fmt.Sprint(e.Caller, " ", e.Detail, " ", e.Code, " ", e.Field, " ", e.Count)
+	}
+	want := map[string]string{store.Blocked: "ann github-pat 00ff secret_detected summary 3", store.Refused: "ann POST /v1/remember secret_detected summary 1"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the log says %v, want %v", got, want)
+	}
+}
+
 // Whoever is refused over and over, and each time in another way, takes no more
 // than a quarter of the log, and no more memory than for some hundred refusals.
 func TestRefusalsAreBounded(t *testing.T) {

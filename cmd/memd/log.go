@@ -76,7 +76,7 @@ func whatOf(e store.Entry) string {
 			what = join([]string{what, more})
 		}
 	}
-	if e.Action == store.Refused && e.Count > 1 {
+	if e.Code != "" && e.Count > 1 {
 		what += fmt.Sprintf(" (%d times)", e.Count)
 	}
 	return oneLine(what)
