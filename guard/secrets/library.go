@@ -121,14 +121,53 @@ func apart(text string) string {
 // matches returns what the library finds in text.
 func (l *library) matches(text string) []hit {
 	asked := make([]bool, len(l.rules))
-	l.keywords.each(text, func(_ int, t trigger) { asked[t.rule] = true })
+	var near []span
+	l.keywords.each(text, func(at int, t trigger) {
+		asked[t.rule] = true
+		if l.rules[t.rule].RuleID == ruleGeneric {
+			near = around(near, text, at, at+len(t.word))
+		}
+	})
 	var hits []hit
 	for i, r := range l.rules {
-		if asked[i] {
-			hits = append(hits, l.apply(r, text)...)
+		switch {
+		case !asked[i]:
+		case r.RuleID == ruleGeneric:
+			for _, s := range near {
+				hits = append(hits, l.apply(r, text, s)...)
+			}
+		default:
+			hits = append(hits, l.apply(r, text, span{0, len(text)})...)
 		}
 	}
 	return hits
+}
+
+// span is a part of a text.
+type span struct{ start, end int }
+
+// Reach of the rule without a form around its word: a name of 50 characters before
+// it; behind it 20, three of space or quote, a sign of three, and five more. Then
+// comes the value, as long as it may be, and what ends it.
+const (
+	reachBefore = 64
+	reachBehind = 48
+)
+
+// around adds to spans what the rule without a form can match around a word of its,
+// behind those of earlier words. It is the one rule whose words are in every long
+// text, and reads it slowly.
+func around(spans []span, text string, start, end int) []span {
+	s := span{max(0, start-reachBefore), min(len(text), end+reachBehind)}
+	for s.end < len(text) && inToken(text[s.end]) {
+		s.end++
+	}
+	s.end = min(len(text), s.end+2)
+	if last := len(spans) - 1; last >= 0 && s.start <= spans[last].end {
+		spans[last].end = max(spans[last].end, s.end)
+		return spans
+	}
+	return append(spans, s)
 }
 
 // outdone reports whether a rule with a form of its own found the same.
@@ -138,10 +177,11 @@ func outdone(generic hit, hits []hit) bool {
 	})
 }
 
-// apply returns what one rule finds.
-func (l *library) apply(r config.Rule, text string) []hit {
+// apply returns what one rule finds in a part of text.
+func (l *library) apply(r config.Rule, text string, within span) []hit {
 	var hits []hit
-	for _, m := range r.Regex.FindAllStringIndex(text, -1) {
+	for _, m := range r.Regex.FindAllStringIndex(text[within.start:within.end], -1) {
+		m[0], m[1] = m[0]+within.start, m[1]+within.start
 		match := strings.TrimRight(text[m[0]:m[1]], "\n")
 		start, end, ok := secretOf(r, match)
 		if !ok {
