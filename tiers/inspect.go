@@ -85,7 +85,7 @@ func (d *denied) Error() string { return d.err.Error() }
 func (d *denied) Unwrap() error { return d.err }
 
 // inspect holds a memory that is about to be written to its tier against the
-// guards: every way in passes here. It takes out of m what may be taken out, or
+// guards: every way in passes here, or through inspectFields. It takes out of m what may be taken out, or
 // returns why the write is refused. Nothing that it returns repeats any of the text.
 // Both go to settle in the end.
 func (s *Service) inspect(m *memd.Memory) (*inspected, error) {

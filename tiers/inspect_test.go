@@ -71,6 +71,14 @@ func TestDerivable(t *testing.T) {
 	}
 }
 
+// A note is of one session, and need not last.
+func TestDerivableNote(t *testing.T) {
+	h := guarded(t, configs.GuardBlock)
+	if w, err := h.Note(ctx, ann, "s1", memd.Note{Summary: aDiff}); err != nil || len(w.Warnings) != 0 {
+		t.Errorf("%q, %v", w.Warnings, err)
+	}
+}
+
 // A row that came before the guard is still verified and changed.
 func TestDerivableStands(t *testing.T) {
 	h := newHouse(t, nil)

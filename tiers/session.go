@@ -25,7 +25,7 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 	if fence.Made(m.Summary) {
 		return echoed(memd.Transient, m.Kind), nil
 	}
-	in, err := s.inspect(m)
+	in, err := s.inspectFields(m, fieldsOf(m)) // a note need not be durable
 	if err == nil && in.changed {
 		rehash(m)
 		err = summary(m.Summary, s.budgets.TransientChars) // a mark may be longer than what it stands for
