@@ -242,6 +242,13 @@ func TestRedactedIsWhatCounts(t *testing.T) {
 	if one.ID != two.ID || !one.Created || !two.Created || fmt.Sprint(one.Warnings) != fmt.Sprint(two.Warnings) || two.Summary != one.Summary {
 		t.Errorf("%+v\nthen %+v", one, two)
 	}
+	if n := h.GuardCounts().Redacted["password"]; n != 1 {
+		t.Errorf("a repeat counts: %d", n)
+	}
+	note := must(h.Note(ctx, ann, "s1", memd.Note{Summary: hidden["plain"]}))
+	if want := tiers.ContentHash(&note.Memory); note.ContentHash != want {
+		t.Errorf("a note's hash is %s, want %s", note.ContentHash, want)
+	}
 	if _, err := once("q"); memd.CodeOf(err) != memd.CodeInvalidRequest {
 		t.Errorf("another request under the key: %v", err)
 	}
