@@ -49,7 +49,7 @@ type Allowed struct {
 	key []byte
 
 	mu   sync.Mutex
-	file stamp
+	file watch
 	list []Allowance
 	set  map[string]bool
 }
@@ -100,12 +100,12 @@ func (a *Allowed) makeKey() error {
 func (a *Allowed) Key() []byte { return a.key }
 
 // Has reports whether a finding is let pass. It reads the file again when that
-// changed. While it cannot be read, nothing passes.
+// changed, or may have. While it cannot be read, nothing passes.
 func (a *Allowed) Has(fingerprint string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if stampOf(a.path(AllowedFile)) != a.file {
-		if err := a.load(); err != nil {
+	if changed := stampOf(a.path(AllowedFile)) != a.file.at; changed || a.file.young {
+		if err := a.load(); err != nil && changed {
 			a.log.Error("allow-list refused", "file", AllowedFile, "error", err)
 		}
 	}
@@ -182,7 +182,7 @@ func (a *Allowed) rewrite(edit func([]Allowance) ([]Allowance, error)) error {
 // load reads the file. On an error nothing passes.
 func (a *Allowed) load() error {
 	data, at, err := readPrivate(a.path(AllowedFile), 4<<20)
-	a.file, a.list, a.set = at, nil, nil
+	a.file, a.list, a.set = watched(at, a.now()), nil, nil
 	if os.IsNotExist(err) {
 		return nil
 	}

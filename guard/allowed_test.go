@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memd"
 )
@@ -59,6 +60,25 @@ func TestAllowed(t *testing.T) {
 	for _, name := range []string{KeyFile, AllowedFile} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+// A change of the same size within one tick of the file system's clock is seen too.
+func TestAllowedWithinATick(t *testing.T) {
+	dir := t.TempDir()
+	a := openAllowed(t, dir)
+	path, tick := filepath.Join(dir, AllowedFile), time.Now()
+	for _, c := range []struct{ now, before int }{{1, 2}, {2, 1}, {1, 2}} {
+		line := fmt.Appendf(nil, `{"fingerprint":"%s","reason":"r","created_at":"2026-11-30T02:00:00.000Z"}`+"\n", print(c.now))
+		if err := os.WriteFile(path, line, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, tick, tick); err != nil {
+			t.Fatal(err)
+		}
+		if !a.Has(print(c.now)) || a.Has(print(c.before)) {
+			t.Errorf("%d passes: %v, %d passes: %v", c.now, a.Has(print(c.now)), c.before, a.Has(print(c.before)))
 		}
 	}
 }
