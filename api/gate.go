@@ -112,17 +112,22 @@ func siteIs(sites []string) bool {
 }
 
 // drained is how much of a refused request's body is read, so that the client,
-// still sending it, sees the answer and no reset.
-const drained = 256 << 10
+// still sending it, sees the answer and no reset: more than any call takes.
+const drained = 4 * maxBody
 
 // farewell ends the connection with the answer: who may not ask keeps none of
 // the places that others could use.
 func farewell(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
-	if r.Header.Get("Expect") == "" { // else reading would ask for the body
+	drain(r)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // net/http would wait for the rest
+}
+
+// drain reads what is left of a request's body, unless reading would ask for it.
+func drain(r *http.Request) {
+	if r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, drained)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // net/http would wait for the rest
 }
 
 // bare is the path of a request where it is written without escapes, else "".

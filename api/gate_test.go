@@ -193,7 +193,8 @@ func TestBodiesOfForms(t *testing.T) {
 // large body.
 func TestNobodyKeepsAConnection(t *testing.T) {
 	d := start(t, nil, nil)
-	large := "POST /v1/remember HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n" + strings.Repeat(" ", 200_000)
+	large := "POST /v1/remember HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n" + strings.Repeat(" ", 2_000_000)
+	reader := "Host: localhost\r\nConnection: close\r\nAuthorization: Bearer " + d.token("reader", memd.RoleRead)
 	for name, c := range map[string]struct {
 		request string
 		status  int
@@ -204,6 +205,7 @@ func TestNobodyKeepsAConnection(t *testing.T) {
 		"health":               {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200},
 		"a body without token": {strings.Replace(large, "%s", "localhost", 1), 401},
 		"a body from afar":     {strings.Replace(large, "%s", "evil.example", 1), 403},
+		"a body of a reader":   {strings.Replace(large, "Host: %s", reader, 1), 403},
 		"a body not yet sent":  {"POST /v1/remember HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n", 401},
 	} {
 		conn := dial(t, "tcp", d.addr)

@@ -62,6 +62,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			"route", routeOf(r), "error", err)
 	}
 	s.noteRefusal(r, e)
+	if r.Close { // net/http would close at once, with a reset where more is on its way
+		drain(r)
+	}
 	s.write(w, r, e.Code.Statuses().HTTP, e)
 }
 
