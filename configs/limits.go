@@ -12,7 +12,7 @@ type Limits struct {
 
 // DefaultLimits are far beyond what agents ask: they stop a loop, not a crowd.
 func DefaultLimits() Limits {
-	return Limits{Rate: 500, Burst: 1000, Requests: 128, Connections: 256, AuthFailures: 60}
+	return Limits{Rate: 20000, Burst: 20000, Requests: 128, Connections: 256, AuthFailures: 60}
 }
 
 // maxLimit bounds every limit: what is more bounds nothing.

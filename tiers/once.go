@@ -43,7 +43,8 @@ func (s *Service) once(ctx context.Context, c memd.Caller, out *memd.Written, fn
 	if !marked {
 		return s.store.Update(ctx, fn)
 	}
-	o.Print = s.sealed(o.Print)
+	bare := o.Print
+	o.Print = s.sealed(bare)
 	now := s.store.Now()
 	return s.store.Update(ctx, func(tx *store.Tx) error {
 		done, found, err := tx.Once(c.Name, o.Key, memd.At(now.Add(-OnceFor)))
@@ -51,6 +52,9 @@ func (s *Service) once(ctx context.Context, c memd.Caller, out *memd.Written, fn
 			return err
 		}
 		if found {
+			if done.Print == bare { // an earlier release kept it so
+				done.Print = o.Print
+			}
 			*out, err = s.again(tx, c, o, done, now)
 			return err
 		}

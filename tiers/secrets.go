@@ -1,7 +1,6 @@
 package tiers
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -45,18 +44,6 @@ func (s *Service) newScanner() *secrets.Scanner {
 		rand.Read(options.Key) // never fails: it ends the process where the system has no randomness
 	}
 	return secrets.New(options)
-}
-
-// WarmGuard compiles the rules for secrets, so that no write waits for them. It
-// takes some 50 ms of one core, once in a process, and does not begin when ctx is
-// done.
-func (s *Service) WarmGuard(ctx context.Context) {
-	if rules := s.guard.Secrets; rules.Long == configs.GuardOff && rules.Short == configs.GuardOff && rules.Team == configs.GuardOff && rules.Transient == configs.GuardOff {
-		return
-	}
-	if ctx.Err() == nil {
-		s.scanner.Scan("warm")
-	}
 }
 
 func compile(texts []string) (patterns []*regexp.Regexp) {

@@ -258,6 +258,21 @@ func TestRedactedIsWhatCounts(t *testing.T) {
 	h.clean("the folder", h.bytes())
 }
 
+// What was written once before prints were sealed is still answered as it was.
+func TestOnceOfAnEarlierRelease(t *testing.T) {
+	h := newHouse(t, nil)
+	write := func() (memd.Written, error) {
+		return h.Remember(tiers.WithOnce(ctx, tiers.Once{Key: "k", Print: "p"}), ann, shortRequest("written once"))
+	}
+	before := must(write())
+	list, err := guard.OpenAllowed(h.store.Dir(), nil)
+	h.must(err)
+	h.Service = h.WithAllowed(list)
+	if again := must(write()); again.ID != before.ID || !again.Created {
+		t.Errorf("a repeat is answered %+v", again)
+	}
+}
+
 // A stored text is looked at again where a row is promoted: it may be older than the
 // guard.
 func TestPromoteLooksAtTheRow(t *testing.T) {

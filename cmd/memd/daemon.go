@@ -61,7 +61,6 @@ func (a *app) serve(ctx context.Context) error {
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, backups) })
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, grooms...) })
 	running.Go(func() { a.index(loops) })
-	running.Go(func() { a.tiers.WarmGuard(loops) })
 	stopEmbedding := a.embed(ctx)
 	err = a.server(tokens, secured).Serve(ctx, listeners...)
 	stop()
