@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"sync"
@@ -13,7 +14,7 @@ import (
 // session and day.
 type Access struct {
 	ID      string
-	Session string
+	Session string // a hash of its name
 	Day     string // YYYY-MM-DD, UTC
 }
 
@@ -28,17 +29,12 @@ type accessBuffer struct {
 // day: counts are advice, and a caller that names ever new sessions must not
 // fill the disk with them.
 const (
-	maxBuffered   = 20000 // accesses in memory
-	maxLogged     = 20000 // rows of access_log
-	accessBatch   = 500   // accesses of one write
-	maxSessionLen = 64    // bytes of a session's name; of a longer one its hash is kept
+	maxBuffered = 20000 // accesses in memory
+	maxLogged   = 20000 // rows of access_log
+	accessBatch = 500   // accesses of one write
 )
 
 func (b *accessBuffer) add(session string, at memd.Time, ids []string) {
-	if len(session) > maxSessionLen {
-		sum := sha256.Sum256([]byte(session))
-		session = "sha256:" + hex.EncodeToString(sum[:16])
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.seen == nil {
@@ -63,7 +59,17 @@ func (b *accessBuffer) take() map[Access]memd.Time {
 
 // Touch counts one access of each memory by a session. It only buffers:
 // FlushAccess writes.
-func (s *Set) Touch(session string, at memd.Time, ids ...string) { s.accesses.add(session, at, ids) }
+func (s *Set) Touch(session string, at memd.Time, ids ...string) {
+	s.accesses.add(s.sessionHash(session), at, ids)
+}
+
+// sessionHash stands for a session in access_log: no guard looked at the name that
+// the caller made up, and it may be of any length.
+func (s *Set) sessionHash(session string) string {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte("session\x00" + session))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
 
 // FlushAccess writes the buffered accesses. They reach access_count with the
 // next fold. What could not be written stays buffered.

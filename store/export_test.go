@@ -17,6 +17,9 @@ const (
 	MaxBuffered = maxBuffered
 )
 
+// SessionHash is what stands for a session under a key.
+func SessionHash(key []byte, session string) string { return (&Set{key: key}).sessionHash(session) }
+
 // Explainer tells what statements a connection has compiled so far, and how
 // SQLite would run one.
 type Explainer struct {

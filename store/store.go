@@ -30,6 +30,8 @@ type Options struct {
 
 	Embedder embedding.Embedder // whose vectors are kept, nil for none; the Set asks it for nothing but its name
 
+	Key []byte // what the names of sessions are hashed with; it must be the same each time and stand in no database
+
 	Version     string // of this memd, for the manifests of backups
 	KeepBackups int    // how many the default folder keeps; 0 keeps every one
 
@@ -48,6 +50,7 @@ type Set struct {
 	now      func() time.Time
 	log      *slog.Logger
 	budgets  configs.Budgets
+	key      []byte
 	writer   *writer
 	accesses accessBuffer
 	refusals refusalBuffer
@@ -121,7 +124,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fail("create the database file", err)
 	}
-	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, opened: opts.Now(),
+	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, key: opts.Key, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},
 		outbox: newOutbox(&opts), withoutIt: opts.NoVectors, noIndex: opts.NoIndex, asItIs: opts.AsItIs && !unmade}
 	s.upkeep.calls, s.indexer.calls = make(chan struct{}, 1), make(chan struct{}, 1)

@@ -13,7 +13,7 @@ import (
 // answer: a repeat within a day is answered as the first was, and writes
 // nothing.
 type Once struct {
-	Key   string // the caller's; keys of different callers do not meet
+	Key   string // the caller's; keys of different callers do not meet. Only its hash is kept
 	Print string // identifies the request, so that a key is not spent on two
 }
 
@@ -43,16 +43,20 @@ func (s *Service) once(ctx context.Context, c memd.Caller, out *memd.Written, fn
 	if !marked {
 		return s.store.Update(ctx, fn)
 	}
-	bare := o.Print
-	o.Print = s.sealed(bare)
+	bare := o
+	o = s.sealed(bare)
 	now := s.store.Now()
 	return s.store.Update(ctx, func(tx *store.Tx) error {
-		done, found, err := tx.Once(c.Name, o.Key, memd.At(now.Add(-OnceFor)))
+		after := memd.At(now.Add(-OnceFor))
+		done, found, err := tx.Once(c.Name, o.Key, after)
+		if err == nil && !found { // an earlier release kept it bare
+			done, found, err = tx.Once(c.Name, bare.Key, after)
+		}
 		if err != nil {
 			return err
 		}
 		if found {
-			if done.Print == bare { // an earlier release kept it so
+			if done.Print == bare.Print {
 				done.Print = o.Print
 			}
 			*out, err = s.again(tx, c, o, done, now)

@@ -53,14 +53,21 @@ func compile(texts []string) (patterns []*regexp.Regexp) {
 	return patterns
 }
 
-// sealed is the print of a request under the key of the data folder: a plain hash
-// would let who has the database alone try what was taken out of its texts.
-func (s *Service) sealed(print string) string {
+// sealed is o under the key of the data folder. A name that a caller made up may be
+// anything, a secret included; and a plain hash of a request would let who has the
+// database alone try what was taken out of its texts.
+func (s *Service) sealed(o Once) Once {
 	if s.allowed == nil {
-		return print
+		return o
 	}
+	return Once{Key: s.seal("once-key", o.Key), Print: s.seal("once", o.Print)}
+}
+
+// seal is a hash of a text for one use that nobody can try without the key of the
+// data folder.
+func (s *Service) seal(use, text string) string {
 	mac := hmac.New(sha256.New, s.allowed.Key())
-	mac.Write([]byte("once\x00" + print))
+	mac.Write([]byte(use + "\x00" + text))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 

@@ -252,13 +252,13 @@ func TestRedactedIsWhatCounts(t *testing.T) {
 	if _, err := once("q"); memd.CodeOf(err) != memd.CodeInvalidRequest {
 		t.Errorf("another request under the key: %v", err)
 	}
-	if print := h.shell(`SELECT count(*) FROM once WHERE print = 'p'`); print != "0" {
-		t.Errorf("the print of a request stands in the open %s times", print)
+	if open := h.shell(`SELECT count(*) FROM once WHERE print = 'p' OR key = 'k'`); open != "0" {
+		t.Errorf("the key or the print of a request stands in the open %s times", open)
 	}
 	h.clean("the folder", h.bytes())
 }
 
-// What was written once before prints were sealed is still answered as it was.
+// What was written once before keys and prints were sealed is still answered as it was.
 func TestOnceOfAnEarlierRelease(t *testing.T) {
 	h := newHouse(t, nil)
 	write := func() (memd.Written, error) {
@@ -270,6 +270,9 @@ func TestOnceOfAnEarlierRelease(t *testing.T) {
 	h.Service = h.WithAllowed(list)
 	if again := must(write()); again.ID != before.ID || !again.Created {
 		t.Errorf("a repeat is answered %+v", again)
+	}
+	if rows := h.shell(`SELECT count(*) FROM once`); rows != "1" {
+		t.Errorf("%s keys are kept, want the one of the earlier release", rows)
 	}
 }
 

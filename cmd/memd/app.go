@@ -62,7 +62,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	}
 	set, err := store.Open(ctx, store.Options{
 		Dir: cfg.Dir, Budgets: cfg.Budgets, Log: log, Version: thisBuild().Version, KeepBackups: cfg.Backup.Keep,
-		Embedder: embedder, AsItIs: why == toRead,
+		Embedder: embedder, Key: allowed.Key(), AsItIs: why == toRead,
 	})
 	if err != nil {
 		return nil, errors.Join(err, release(), lock.Release())

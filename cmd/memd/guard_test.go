@@ -87,6 +87,8 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 		said(b.run("remember", text, "--json"), 0)
 		said(b.run("note", text, "--session", "s1"), 0)
 		said(b.run("remember", "x", "--session", aToken), 5)
+		said(b.run("recall", "the bot", "--session", aToken), 0) // of a reading its session is kept
+		said(b.run("context", "the bot", "--session", aToken+"2"), 0)
 		for _, field := range []string{"--why", "--raw-content", "--owner", "--tag"} {
 			said(b.run("remember-long-term", "the bot pushes", "--key", "ci/bot", "--source", "docs/ci.md", field, aToken, "--json"), 5)
 		}
@@ -115,7 +117,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 		}
 	}
 	for range 2 {
-		post("k1", `{"summary":"once the bot used `+aToken+`"}`, http.StatusCreated)
+		post("k1-"+aToken, `{"summary":"once the bot used `+aToken+`"}`, http.StatusCreated)
 		post("k2", `{"summary":"a team's bot uses `+aToken+`","namespace":"team/core"}`, http.StatusUnprocessableEntity)
 	}
 	said(b.run("rollover"), 0)
