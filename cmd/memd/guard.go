@@ -28,8 +28,8 @@ of a redaction and memd log name its fingerprint. A running daemon goes by it at
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withAllowed(cmd.Context(), func(a *guard.Allowed) error {
-				if found := secrets.New(secrets.Options{}).Scan(reason); len(found) > 0 {
-					return memd.FieldErrorf(memd.CodeSecretDetected, "reason", "the reason holds a secret itself (%s)", found[0].Rule)
+				if err := noSecret("reason", reason); err != nil {
+					return err
 				}
 				one, err := a.Allow(args[0], reason)
 				if err != nil {
@@ -44,6 +44,14 @@ of a redaction and memd log name its fingerprint. A running daemon goes by it at
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why it is none")
 	return cmd
+}
+
+// noSecret refuses a text that is kept in the open and holds a secret.
+func noSecret(field, text string) error {
+	if found := secrets.New(secrets.Options{}).Scan(text); len(found) > 0 {
+		return memd.FieldErrorf(memd.CodeSecretDetected, field, "the %s holds a secret itself (%s)", field, found[0].Rule)
+	}
+	return nil
 }
 
 func (c *cli) guardList() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,9 @@ without --expires-at it opens until it is revoked.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withTokens(cmd.Context(), func(t *guard.Tokens) error {
 				made.Name = args[0]
+				if err := errors.Join(noSecret("name", made.Name), noSecret("access", strings.Join(made.Access, "\n"))); err != nil {
+					return err
+				}
 				token, err := t.New(made)
 				if err != nil {
 					return err
