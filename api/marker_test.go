@@ -9,9 +9,9 @@ import (
 	"memd"
 )
 
-// marker stands for any body, query, token or name of a caller's. It is no
-// identifier, since those may be repeated as the names of unknown fields.
-const marker = "mark-7f3a"
+// marker stands for any body, query, token or name of a caller's, also that of a
+// field or parameter that no call has.
+const marker = "mark7f3a"
 
 // No log line, metric or refusal carries what was submitted.
 func TestNothingSubmittedLeaks(t *testing.T) {

@@ -2,7 +2,7 @@ package api
 
 import (
 	"net/url"
-	"regexp"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -52,9 +52,9 @@ func readQuery(raw string, params []param) (url.Values, error) {
 	if err != nil {
 		return nil, memd.Errorf(memd.CodeInvalidRequest, "the query string is not well-formed")
 	}
-	known := make(map[string]bool, len(params))
+	known := make([]string, 0, len(params))
 	for _, p := range params {
-		known[p.name] = true
+		known = append(known, p.name)
 		if len(query[p.name]) > 1 && !p.repeats {
 			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, p.name, "%s is given more than once", p.name)
 		}
@@ -65,23 +65,11 @@ func readQuery(raw string, params []param) (url.Values, error) {
 		}
 	}
 	for name := range query {
-		if !known[name] {
-			return nil, unknown(name, "query parameter")
+		if !slices.Contains(known, name) {
+			return nil, unknown(name, "query parameter", known)
 		}
 	}
 	return query, nil
-}
-
-// identifier is what the name of a field looks like. Other names are not
-// repeated in errors: they may be anything, a secret included.
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
-
-// unknown refuses a name that means nothing here.
-func unknown(name, what string) error {
-	if !identifier.MatchString(name) {
-		return memd.Errorf(memd.CodeInvalidRequest, "the request has an unknown %s", what)
-	}
-	return memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s is no %s of this call", name, what)
 }
 
 // boolOf reads an optional boolean: "true" or "false".

@@ -11,7 +11,7 @@ import (
 )
 
 // problem is the body of a refusal: RFC 9457 and memd's own members. It
-// carries nothing of what was submitted but names of fields.
+// carries nothing of what was submitted but names of fields that the API has.
 type problem struct {
 	Type      string       `json:"type"` // a reference to the code's entry in /docs
 	Title     string       `json:"title"`

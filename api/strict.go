@@ -63,7 +63,7 @@ func isJSON(h http.Header) bool {
 // good as absent, save in a memd.Opt. Each field of needs must be there. An
 // empty body is an empty object.
 //
-// Its errors name fields and never repeat a value.
+// Its errors name fields of the struct alone and never repeat a value.
 func decode(body []byte, out any, places map[string]int, needs []string) error {
 	var fields map[string]json.RawMessage
 	if len(body) > 0 {
@@ -71,7 +71,7 @@ func decode(body []byte, out any, places map[string]int, needs []string) error {
 			return err
 		}
 		var err error
-		if fields, err = membersOf(body); err != nil {
+		if fields, err = membersOf(body, places); err != nil {
 			return err
 		}
 		if fields == nil {
@@ -145,7 +145,7 @@ func fill(out reflect.Value, fields map[string]json.RawMessage, places map[strin
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		place, ok := places[name]
 		if !ok {
-			return unknown(name, "field")
+			return unknown(name, "field", namesOf(places))
 		}
 		target := out.Field(place)
 		if err := json.Unmarshal(fields[name], target.Addr().Interface()); err != nil {

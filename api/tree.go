@@ -10,14 +10,15 @@ import (
 // tree goes over a text that is known to be one JSON value, once and without
 // decoding it. It refuses repeated names, null in lists, and depth.
 type tree struct {
-	text []byte
-	at   int // what comes next
+	text  []byte
+	at    int            // what comes next
+	known map[string]int // names that its errors may repeat
 }
 
 // membersOf returns the members of the object that is text, nil where text is
-// another value. The values are parts of text.
-func membersOf(text []byte) (map[string]json.RawMessage, error) {
-	t := tree{text: text}
+// another value. The values are parts of text. Its errors name fields of places alone.
+func membersOf(text []byte, places map[string]int) (map[string]json.RawMessage, error) {
+	t := tree{text: text, known: places}
 	if t.next() == '{' {
 		return t.object(0)
 	}
@@ -69,7 +70,7 @@ func (t *tree) object(depth int) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		if _, twice := members[name]; twice {
-			return nil, repeated(name)
+			return nil, repeated(name, t.known)
 		}
 		t.next()
 		from := t.at
@@ -122,11 +123,4 @@ func unquote(quoted []byte) (text string, err error) {
 
 func tooDeep() error {
 	return memd.Errorf(memd.CodeInvalidRequest, "the body nests more than %d deep", maxDepth)
-}
-
-func repeated(name string) error {
-	if !identifier.MatchString(name) {
-		return memd.Errorf(memd.CodeInvalidRequest, "the body has a field twice")
-	}
-	return memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s stands twice in the body", name)
 }

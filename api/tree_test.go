@@ -19,7 +19,7 @@ func FuzzMembers(f *testing.F) {
 		if checkText(text) != nil {
 			t.Skip("no valid text")
 		}
-		got, err := membersOf(text)
+		got, err := membersOf(text, nil)
 		if err != nil {
 			t.Skip("refused")
 		}

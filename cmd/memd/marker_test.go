@@ -12,7 +12,7 @@ import (
 // A process tells nothing of what it was given: not in its log at the debug level,
 // not in what its commands say on stderr, not in the stacks with which it dies.
 func TestMarkerInProcess(t *testing.T) {
-	const m = "mark-7f3a"
+	const m = "mark7f3a"
 	b := newBox(t)
 	b.env = append(b.env, "MEMD_LOG_LEVEL=debug", "MEMD_GUARD_DERIVABLE=block")
 	long := func(extra ...string) []string {
