@@ -50,7 +50,7 @@ func (s *Server) sameOrigin(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		farewell(w, r)
+		s.farewell(w, r)
 		s.refuse(w, r, memd.Errorf(memd.CodeForbidden, "the request's %s is foreign", what).
 			WithHint("use localhost or 127.0.0.1, or add the name under hosts: in memd.yaml"))
 	})
@@ -117,17 +117,28 @@ const drained = 4 * maxBody
 
 // farewell ends the connection with the answer: who may not ask keeps none of
 // the places that others could use.
-func farewell(w http.ResponseWriter, r *http.Request) {
+func (s *Server) farewell(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
-	drain(r)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // net/http would wait for the rest
+	s.readRest(w, r)
 }
 
-// drain reads what is left of a request's body, unless reading would ask for it.
-func drain(r *http.Request) {
-	if r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, drained)
+// readRest reads what is left of a refused request's body, unless reading would ask
+// for it, and no more than drained nor longer than refused bodies may take: net/http
+// would wait as long as for any other.
+func (s *Server) readRest(w http.ResponseWriter, r *http.Request) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
 	}
+	conn := http.NewResponseController(w) // fails where there is no connection, and nothing to wait for
+	if r.Header.Get("Expect") == "" {
+		_ = conn.SetReadDeadline(s.wall().Add(s.bounds.refused))
+		if _, err := io.CopyN(io.Discard, r.Body, drained); err == io.EOF {
+			return
+		}
+	}
+	_ = conn.SetReadDeadline(time.Unix(1, 0))
+	w.Header().Set("Connection", "close")
+	r.Body = http.NoBody // all that is wanted of it
 }
 
 // bare is the path of a request where it is written without escapes, else "".
@@ -155,7 +166,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 		}
-		farewell(w, r)
+		s.farewell(w, r)
 		if open(bare(r)) {
 			next.ServeHTTP(w, r)
 			return

@@ -61,10 +61,10 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		case l.known:
 			bounded.ServeHTTP(w, withCaller(r, l.caller))
 		case open(bare(r)):
-			farewell(w, r)
+			s.farewell(w, r)
 			next.ServeHTTP(w, r)
 		default:
-			farewell(w, r)
+			s.farewell(w, r)
 			s.metrics.authFailed("peer")
 			s.refuse(w, r, memd.Errorf(memd.CodeForbidden, "this user may not use the socket").
 				WithHint("the user that runs memd may allow it under socket.peers in memd.yaml"))

@@ -62,9 +62,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			"route", routeOf(r), "error", err)
 	}
 	s.noteRefusal(r, e)
-	if r.Close { // net/http would close at once, with a reset where more is on its way
-		drain(r)
-	}
 	s.write(w, r, e.Code.Statuses().HTTP, e)
 }
 
@@ -74,6 +71,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, e *me
 		Type: "/docs#" + string(e.Code), Title: e.Code.Statuses().Title, Status: status, Detail: e.Message,
 		Code: e.Code, Field: e.Field, Hint: e.Hint, Rules: e.Rules, Fields: e.Fields, RequestID: requestID(r.Context()),
 	}
+	s.readRest(w, r) // or the client may see a reset instead of the answer
 	if e.Head != nil {
 		head := *e.Head
 		head.Tags, head.Access, head.RawContent = listed(head.Tags), listed(head.Access), ""

@@ -20,6 +20,7 @@ import (
 type bounds struct {
 	header  time.Duration // to send a request's headers
 	request time.Duration // to send a whole request
+	refused time.Duration // to send what is left of one that is refused
 	answer  time.Duration // to take what is written
 	idle    time.Duration // between requests
 	spare   int           // connections beyond the cap
@@ -28,7 +29,7 @@ type bounds struct {
 // patient bounds what a slow client may take, not what a client on a slow
 // network needs.
 var patient = bounds{
-	header: 5 * time.Second, request: 30 * time.Second, answer: 30 * time.Second, idle: 2 * time.Minute, spare: spareConns,
+	header: 5 * time.Second, request: 30 * time.Second, refused: 5 * time.Second, answer: 30 * time.Second, idle: 2 * time.Minute, spare: spareConns,
 }
 
 const (

@@ -70,6 +70,7 @@ type Server struct {
 	version  string
 	log      *slog.Logger
 	now      func() time.Time
+	wall     func() time.Time // what deadlines of connections are counted by
 
 	mux     *chi.Mux
 	table   []route
@@ -95,7 +96,7 @@ func New(opts Options) *Server {
 	}
 	s := &Server{
 		tiers: opts.Tiers, engine: opts.Recall, runner: opts.Groom, auditor: opts.Audit, store: opts.Store, tokens: opts.Tokens,
-		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now,
+		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now, wall: time.Now,
 		rates: guard.NewRates(opts.Limits.Rate, opts.Limits.Burst), failures: guard.NewFailures(opts.Limits.AuthFailures),
 		places: make(chan struct{}, opts.Limits.Requests), conns: opts.Limits.Connections, bounds: patient,
 		peers: opts.Peers, tls: opts.TLS, tlsElsewhere: opts.TLSElsewhere,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"memd"
 	"memd/configs"
 )
 
@@ -22,7 +24,7 @@ import (
 func hurried(t *testing.T, s *Server, edit func(*bounds)) string {
 	t.Helper()
 	const soon = 250 * time.Millisecond
-	s.bounds = bounds{header: soon, request: 3 * soon, answer: soon, idle: soon, spare: spareConns}
+	s.bounds = bounds{header: soon, request: 3 * soon, refused: soon, answer: soon, idle: soon, spare: spareConns}
 	if edit != nil {
 		edit(&s.bounds)
 	}
@@ -57,7 +59,7 @@ func dial(t *testing.T, network, addr string) net.Conn {
 
 func TestBounds(t *testing.T) {
 	srv, _ := New(Options{}).server(&broken{Listener: listener(t)})
-	if srv.ReadHeaderTimeout != 5*time.Second || srv.ReadTimeout != 30*time.Second || srv.IdleTimeout != 2*time.Minute || srv.MaxHeaderBytes != 64<<10 {
+	if patient.refused != 5*time.Second || srv.ReadHeaderTimeout != 5*time.Second || srv.ReadTimeout != 30*time.Second || srv.IdleTimeout != 2*time.Minute || srv.MaxHeaderBytes != 64<<10 {
 		t.Errorf("bounds: %+v", srv)
 	}
 }
@@ -96,20 +98,7 @@ func TestSlowClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.drip != "" {
-				done := make(chan struct{})
-				defer func() { <-done }()
-				defer conn.Close()
-				go func() {
-					defer close(done)
-					tick := time.NewTicker(5 * time.Millisecond)
-					defer tick.Stop()
-					for {
-						<-tick.C
-						if _, err := io.WriteString(conn, c.drip); err != nil {
-							return
-						}
-					}
-				}()
+				drip(t, conn, c.drip)
 			}
 			answer, err := io.ReadAll(conn)
 			if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -120,6 +109,56 @@ func TestSlowClients(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who is refused is not waited for as others are: the rest of its body is read for a
+// moment, so that the answer reaches it, and then the connection ends.
+func TestSlowBodiesOfTheRefused(t *testing.T) {
+	d := start(t, func(o *Options) { o.Limits.Rate, o.Limits.Burst = 1, 1 }, nil)
+	reader, spent := d.token("reader", memd.RoleRead), d.token("spent", memd.RoleWrite)
+	d.do(ask{method: "GET", path: "/v1/manifest", token: spent}).want(200)
+	addr := hurried(t, d.server, func(b *bounds) { b.request, b.header, b.idle = time.Minute, time.Minute, time.Minute })
+	for name, c := range map[string]struct{ method, head, body, answer string }{
+		"nobody":         {head: "Content-Length: 100000", answer: "401"},
+		"from afar":      {head: "Origin: http://evil.example\r\nContent-Length: 100000", answer: "403"},
+		"in chunks":      {head: "Transfer-Encoding: chunked", body: "1\r\n \r\n", answer: "401"},
+		"without a role": {head: "Authorization: Bearer " + reader + "\r\nContent-Length: 100000", answer: "403"},
+		"too often":      {head: "Authorization: Bearer " + spent + "\r\nContent-Length: 100000", answer: "429"},
+		"no such method": {method: "PUT", head: "Authorization: Bearer " + d.admin + "\r\nContent-Length: 100000", answer: "405"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, "tcp", addr)
+			if _, err := io.WriteString(conn, cmp.Or(c.method, "POST")+" /v1/remember HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+c.head+"\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			drip(t, conn, cmp.Or(c.body, " "))
+			answer, err := io.ReadAll(conn)
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("still connected")
+			}
+			if !strings.HasPrefix(string(answer), "HTTP/1.1 "+c.answer) {
+				t.Errorf("answered %q, want %s", answer, c.answer)
+			}
+		})
+	}
+}
+
+// drip sends a text over and over, with a pause, until the connection or the test ends.
+func drip(t *testing.T, conn net.Conn, text string) {
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = conn.Close(); <-done })
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			<-tick.C
+			if _, err := io.WriteString(conn, text); err != nil {
+				return
+			}
+		}
+	}()
 }
 
 // A client of TLS that never ends its handshake is cut off too, and the cap holds

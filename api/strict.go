@@ -32,6 +32,7 @@ func readBody(w http.ResponseWriter, r *http.Request, optional bool) ([]byte, er
 		return nil, memd.Errorf(memd.CodeTooLarge, "the body has more than %d bytes", maxBody)
 	}
 	if err != nil {
+		r.Body = http.NoBody // it was waited for long enough
 		return nil, memd.Errorf(memd.CodeInvalidRequest, "the body did not arrive whole")
 	}
 	if len(body) == 0 && optional {
