@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"memd"
+	"memd/configs"
 )
 
 // metric reads one metric by its name and labels.
@@ -155,4 +157,66 @@ func TestSlowBodyHoldsNoPlace(t *testing.T) {
 		}
 	}
 	d.do(ask{method: "GET", path: "/v1/manifest", token: d.admin}).want(200)
+}
+
+// Ordinary load meets no limit that memd has by default: 32 clients of one token that
+// write and recall without a pause, at a clock that stands still, so that nothing they
+// spend comes back. A flood meets it.
+func TestDefaultLimits(t *testing.T) {
+	const clients, turns = 32, 15
+	d := start(t, nil, nil)
+	token := d.token("agents", memd.RoleWrite)
+	var running sync.WaitGroup
+	var refused sync.Map // how often by status
+	for c := range clients {
+		running.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for n := range turns {
+				for path, body := range map[string]string{
+					"/v1/remember": fmt.Sprintf(`{"summary":"client %d notes event %d"}`, c, n),
+					"/v1/recall":   fmt.Sprintf(`{"query":"event %d"}`, n),
+				} {
+					req, _ := http.NewRequestWithContext(context.Background(), "POST", "http://"+d.addr+path, strings.NewReader(body))
+					req.Header.Set("Authorization", "Bearer "+token)
+					req.Header.Set("Content-Type", "application/json")
+					res, err := client.Do(req)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_, _ = io.Copy(io.Discard, res.Body)
+					_ = res.Body.Close()
+					if res.StatusCode != 200 && res.StatusCode != 201 {
+						refused.Store(res.StatusCode, path)
+					}
+				}
+			}
+		})
+	}
+	running.Wait()
+	refused.Range(func(status, path any) bool { t.Errorf("%s answers %d", path, status); return true })
+	if n := d.rows(t); n != clients*turns {
+		t.Errorf("%d rows, want %d", n, clients*turns)
+	}
+	flood := 2 * clients * turns // what was spent
+	for {
+		if _, ok := d.server.rates.Take("agents", d.clock.Now()); !ok {
+			break
+		}
+		flood++
+	}
+	if want := configs.DefaultLimits().Burst; flood != want {
+		t.Errorf("%d requests at once were let pass, want %d", flood, want)
+	}
+	r := d.do(ask{method: "POST", path: "/v1/recall", body: `{"query":"event"}`, token: token})
+	r.refused(429, memd.CodeRateLimited, "")
+	if got := r.Header.Get("Retry-After"); got != "1" {
+		t.Errorf("Retry-After %q", got)
+	}
+	for _, path := range []string{"/v1/manifest", "/healthz"} {
+		d.do(ask{method: "GET", path: path, token: d.admin}).want(200) // another caller's
+	}
+	d.clock.Advance(time.Second)
+	d.do(ask{method: "POST", path: "/v1/recall", body: `{"query":"event"}`, token: token}).want(200)
 }
