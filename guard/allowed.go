@@ -1,14 +1,11 @@
 package guard
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +14,6 @@ import (
 	"time"
 
 	"memd"
-	"memd/internal/atomicfile"
 )
 
 // Files of a data directory that belong to the allow-list.
@@ -43,15 +39,12 @@ type Allowance struct {
 // also by several processes: what one changes is seen by the others at their next
 // question.
 type Allowed struct {
-	dir string
 	log *slog.Logger
 	now func() time.Time
 	key []byte
 
 	mu   sync.Mutex
-	file watch
-	list []Allowance
-	set  map[string]bool
+	list file[[]Allowance]
 }
 
 // OpenAllowed reads the allow-list of a data directory, making the key of its
@@ -61,39 +54,19 @@ func OpenAllowed(dir string, log *slog.Logger) (*Allowed, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	a := &Allowed{dir: dir, log: log, now: time.Now}
-	if err := a.makeKey(); err != nil {
+	a := &Allowed{log: log, now: time.Now}
+	key := file[[]byte]{dir: dir, name: KeyFile, limit: 4 << 10, needed: true}
+	key.parse = func(data []byte) ([]byte, error) { return parseKey(key.path(), data) }
+	if err := key.create(func() string { return newKey() + "\n" }); err != nil {
 		return nil, err
 	}
-	data, _, err := readPrivate(a.path(KeyFile), 4<<10)
-	if err != nil {
+	if err := key.load(a.now()); err != nil {
 		return nil, err
 	}
-	if a.key, err = hex.DecodeString(strings.TrimSpace(string(data))); err != nil || len(a.key) < 32 {
-		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s holds no key of 64 hexadecimal digits", a.path(KeyFile)).
-			WithHint("put the right one back; or delete the file, and the fingerprints in %s with it: a new key makes others", a.path(AllowedFile))
-	}
-	return a, a.load()
-}
-
-func (a *Allowed) path(name string) string { return filepath.Join(a.dir, name) }
-
-// makeKey writes a key where there is none.
-func (a *Allowed) makeKey() error {
-	if _, err := os.Lstat(a.path(KeyFile)); err == nil {
-		return nil
-	}
-	unlock, err := lock(a.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if _, err := os.Lstat(a.path(KeyFile)); err == nil {
-		return nil
-	}
-	var key [32]byte
-	rand.Read(key[:]) // never fails: it ends the process where the system has no randomness
-	return atomicfile.WriteFile(a.path(KeyFile), []byte(hex.EncodeToString(key[:])+"\n"), 0o600)
+	a.key = key.holds
+	a.list = file[[]Allowance]{dir: dir, name: AllowedFile, limit: 4 << 20}
+	a.list.parse = func(data []byte) ([]Allowance, error) { return parseAllowed(a.list.path(), data) }
+	return a, a.list.load(a.now())
 }
 
 // Key is what fingerprints are made with. It must not leave the process.
@@ -104,20 +77,18 @@ func (a *Allowed) Key() []byte { return a.key }
 func (a *Allowed) Has(fingerprint string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if changed := stampOf(a.path(AllowedFile)) != a.file.at; changed || a.file.young {
-		if err := a.load(); err != nil && changed {
-			a.log.Error("allow-list refused", "file", AllowedFile, "error", err)
-		}
+	if err := a.list.refresh(a.now()); err != nil {
+		a.log.Error("allow-list refused", "file", AllowedFile, "error", err)
 	}
-	return a.set[fingerprint]
+	return slices.ContainsFunc(a.list.holds, func(one Allowance) bool { return one.Fingerprint == fingerprint })
 }
 
 // List returns the entries, oldest first.
 func (a *Allowed) List() ([]Allowance, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	err := a.load()
-	return append([]Allowance{}, a.list...), err
+	err := a.list.load(a.now())
+	return append([]Allowance{}, a.list.holds...), err
 }
 
 // Allow lets a finding pass from now on. For one that passes already the reason
@@ -149,83 +120,47 @@ func (a *Allowed) Revoke(fingerprint string) error {
 	})
 }
 
-// rewrite changes the file, alone among all processes while it does.
+// rewrite changes the file.
 func (a *Allowed) rewrite(edit func([]Allowance) ([]Allowance, error)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	unlock, err := lock(a.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := a.load(); err != nil {
-		return err
-	}
-	all, err := edit(a.list)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	for _, one := range all {
-		line, err := json.Marshal(one)
-		if err != nil {
-			return err
-		}
-		b.Write(append(line, '\n'))
-	}
-	if err := atomicfile.WriteFile(a.path(AllowedFile), b.Bytes(), 0o600); err != nil {
-		return err
-	}
-	return a.load()
+	return rewrite(&a.list, a.now(), edit)
 }
 
-// load reads the file. On an error nothing passes.
-func (a *Allowed) load() error {
-	data, at, err := readPrivate(a.path(AllowedFile), 4<<20)
-	a.file, a.list, a.set = watched(at, a.now()), nil, nil
-	if os.IsNotExist(err) {
-		return nil
-	}
+// parseAllowed reads the allow-list at path.
+func parseAllowed(path string, data []byte) ([]Allowance, error) {
+	list, err := parseLines(data, func(line []byte, before []Allowance) (one Allowance, err error) {
+		switch {
+		case !readObject(line, &one):
+			return one, errors.New("this is no JSON object with fingerprint, reason and created_at")
+		case len(before) == MaxAllowed:
+			return one, fmt.Errorf("there are more than %d entries", MaxAllowed)
+		}
+		return one, one.check()
+	})
 	if err != nil {
-		return err
-	}
-	list, err := parseAllowed(data)
-	if err != nil {
-		return memd.Errorf(memd.CodeInvalidRequest, "%s: %v", a.path(AllowedFile), err).
+		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s: %v", path, err).
 			WithHint("mend or delete the line; a deleted line revokes its fingerprint")
 	}
-	a.list, a.set = list, make(map[string]bool, len(list))
-	for _, one := range list {
-		a.set[one.Fingerprint] = true
-	}
-	return nil
+	return list, nil
 }
 
-// parseAllowed reads an allow-list.
-func parseAllowed(data []byte) ([]Allowance, error) {
-	var list []Allowance
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		var one Allowance
-		dec := json.NewDecoder(bytes.NewReader(line))
-		dec.DisallowUnknownFields()
-		err := dec.Decode(&one)
-		if err != nil || dec.More() {
-			err = errors.New("this is no JSON object with fingerprint, reason and created_at")
-		} else {
-			err = one.check()
-		}
-		if err == nil && len(list) == MaxAllowed {
-			err = fmt.Errorf("there are more than %d entries", MaxAllowed)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-		list = append(list, one)
+// parseKey reads the key at path.
+func parseKey(path string, data []byte) ([]byte, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(key) < 32 {
+		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s holds no key of 64 hexadecimal digits", path).
+			WithHint("put the right one back; or delete the file, and the fingerprints in %s with it: a new key makes others",
+				filepath.Join(filepath.Dir(path), AllowedFile))
 	}
-	return list, nil
+	return key, nil
+}
+
+// newKey returns 32 random bytes as hexadecimal digits.
+func newKey() string {
+	var key [32]byte
+	rand.Read(key[:]) // never fails: it ends the process where the system has no randomness
+	return hex.EncodeToString(key[:])
 }
 
 var fingerprintForm = regexp.MustCompile(`^[0-9a-f]{32}$`)

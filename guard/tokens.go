@@ -6,17 +6,13 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"memd"
-	"memd/internal/atomicfile"
 )
 
 // Files of a data directory that belong to this package.
@@ -83,15 +79,12 @@ type entry struct {
 // also by several processes: a token made or revoked by one is seen by the
 // others at their next call.
 type Tokens struct {
-	dir string
 	log *slog.Logger
 	now func() time.Time
 
 	mu     sync.Mutex
-	admin  watch
-	file   watch
-	root   *digest // of the administrator's token, nil while it is unreadable
-	others []entry
+	admin  file[*digest] // nil while it is unreadable
+	others file[[]entry]
 }
 
 // Open reads the tokens of a data directory, making the administrator's token
@@ -101,35 +94,21 @@ func Open(dir string, log *slog.Logger) (*Tokens, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	t := &Tokens{dir: dir, log: log, now: time.Now}
-	if err := t.makeAdmin(); err != nil {
+	t := &Tokens{log: log, now: time.Now}
+	t.admin = file[*digest]{dir: dir, name: AdminFile, limit: 4 << 10, needed: true}
+	t.admin.parse = func(data []byte) (*digest, error) { return parseAdmin(t.admin.path(), data) }
+	t.others = file[[]entry]{dir: dir, name: TokensFile, limit: 4 << 20}
+	t.others.parse = func(data []byte) ([]entry, error) { return parseTokens(t.others.path(), data) }
+	if err := t.admin.create(func() string { return newToken() + "\n" }); err != nil {
 		return nil, err
 	}
-	if err := t.loadAdmin(); err != nil {
+	if err := t.admin.load(t.now()); err != nil {
 		return nil, err
 	}
-	if err := t.loadOthers(); err != nil {
+	if err := t.others.load(t.now()); err != nil {
 		return nil, err
 	}
 	return t, nil
-}
-
-func (t *Tokens) path(name string) string { return filepath.Join(t.dir, name) }
-
-// makeAdmin writes the administrator's token where there is none.
-func (t *Tokens) makeAdmin() error {
-	if _, err := os.Lstat(t.path(AdminFile)); err == nil {
-		return nil
-	}
-	unlock, err := lock(t.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if _, err := os.Lstat(t.path(AdminFile)); err == nil {
-		return nil
-	}
-	return atomicfile.WriteFile(t.path(AdminFile), []byte(newToken()+"\n"), 0o600)
 }
 
 // newToken returns 32 random bytes in base64url, 43 characters.
@@ -145,16 +124,16 @@ func newToken() string {
 func (t *Tokens) Caller(token string) (memd.Caller, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refresh()
+	now := t.now()
+	t.refresh(now)
 	sum := digest(sha256.Sum256([]byte(token)))
 	found, ok := memd.Caller{}, false
-	if t.root != nil && same(sum, *t.root) {
+	if root := t.admin.holds; root != nil && same(sum, *root) {
 		found, ok = memd.Caller{Name: AdminName, Role: memd.RoleAdmin, AllAccess: true}, true
 	}
-	now := t.now()
-	for i := range t.others { // to the end, whether or not it was found
-		if same(sum, t.others[i].sum) && !t.others[i].expired(now) {
-			found, ok = t.others[i].caller(), true
+	for i := range t.others.holds { // to the end, whether or not it was found
+		if e := &t.others.holds[i]; same(sum, e.sum) && !e.expired(now) {
+			found, ok = e.caller(), true
 		}
 	}
 	return found, ok
@@ -163,18 +142,13 @@ func (t *Tokens) Caller(token string) (memd.Caller, bool) {
 func same(a, b digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
 // refresh reads the files that changed since they were last read, or may have.
-func (t *Tokens) refresh() {
-	for _, f := range []struct {
+func (t *Tokens) refresh(now time.Time) {
+	for _, f := range [...]struct {
 		name string
-		last *watch
-		load func() error
-	}{{AdminFile, &t.admin, t.loadAdmin}, {TokensFile, &t.file, t.loadOthers}} {
-		changed := stampOf(t.path(f.name)) != f.last.at
-		if !changed && !f.last.young {
-			continue
-		}
-		if err := f.load(); err != nil && changed {
-			t.log.Error("token file refused", "file", f.name, "error", err)
+		err  error
+	}{{AdminFile, t.admin.refresh(now)}, {TokensFile, t.others.refresh(now)}} {
+		if f.err != nil {
+			t.log.Error("token file refused", "file", f.name, "error", f.err)
 		}
 	}
 }
@@ -214,11 +188,11 @@ func (t *Tokens) New(made Token) (string, error) {
 func (t *Tokens) List() ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.loadOthers(); err != nil {
+	if err := t.others.load(t.now()); err != nil {
 		return nil, err
 	}
-	list := make([]Token, len(t.others))
-	for i, e := range t.others {
+	list := make([]Token, len(t.others.holds))
+	for i, e := range t.others.holds {
 		list[i] = e.Token.listed()
 	}
 	return list, nil
@@ -236,87 +210,30 @@ func (t *Tokens) Revoke(name string) error {
 	})
 }
 
-// rewrite changes TokensFile, alone among all processes while it does.
+// rewrite changes TokensFile.
 func (t *Tokens) rewrite(edit func([]entry) ([]entry, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	unlock, err := lock(t.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := t.loadOthers(); err != nil {
-		return err
-	}
-	all, err := edit(t.others)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.WriteFile(t.path(TokensFile), format(all), 0o600); err != nil {
-		return err
-	}
-	return t.loadOthers()
+	return rewrite(&t.others, t.now(), edit)
 }
 
-func (t *Tokens) loadAdmin() error {
-	data, at, err := readPrivate(t.path(AdminFile), 4<<10)
-	t.admin, t.root = watched(at, t.now()), nil
-	if err != nil {
-		return err
-	}
+// parseAdmin reads AdminFile.
+func parseAdmin(path string, data []byte) (*digest, error) {
 	token := strings.TrimSpace(string(data))
 	if len(token) < 32 {
-		return memd.Errorf(memd.CodeInvalidRequest, "%s holds no token of 32 characters or more", t.path(AdminFile)).
+		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s holds no token of 32 characters or more", path).
 			WithHint("delete the file; the next start of memd writes a new token")
 	}
 	sum := digest(sha256.Sum256([]byte(token)))
-	t.root = &sum
-	return nil
+	return &sum, nil
 }
 
-func (t *Tokens) loadOthers() error {
-	data, at, err := readPrivate(t.path(TokensFile), 4<<20)
-	t.file, t.others = watched(at, t.now()), nil
-	if os.IsNotExist(err) {
-		return nil
-	}
+// parseTokens is parse for the file at path.
+func parseTokens(path string, data []byte) ([]entry, error) {
+	all, err := parse(data)
 	if err != nil {
-		return err
-	}
-	t.others, err = parse(data)
-	if err != nil {
-		return memd.Errorf(memd.CodeInvalidRequest, "%s: %v", t.path(TokensFile), err).
+		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s: %v", path, err).
 			WithHint("mend or delete the line; a deleted line revokes its token")
 	}
-	return nil
-}
-
-// stamp tells one state of a file from another. The zero stamp is that of a
-// file that is not there.
-type stamp struct {
-	mod   time.Time
-	size  int64
-	inode uint64
-	mode  fs.FileMode
-}
-
-// settled is how old a file must be for its stamp to tell that it is the same:
-// a second change within one tick of a file system's clock shows no new time,
-// and the coarsest clocks tick every two seconds.
-const settled = 2 * time.Second
-
-// watch is what was seen of a file when it was read.
-type watch struct {
-	at    stamp
-	young bool // it may have changed since without a new stamp
-}
-
-func watched(at stamp, now time.Time) watch { return watch{at, now.Sub(at.mod) < settled} }
-
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{mod: info.ModTime(), size: info.Size(), inode: inode(info), mode: info.Mode()}
+	return all, nil
 }

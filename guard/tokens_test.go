@@ -328,6 +328,45 @@ func TestChangeWithinATick(t *testing.T) {
 	}
 }
 
+// The administrator's token is what its file says, in whatever way that was changed:
+// written in place, also within one tick of the clock, or replaced. Where there is none
+// nobody is the administrator.
+func TestAdminTokenChanges(t *testing.T) {
+	dir := t.TempDir()
+	tokens := open(t, dir)
+	path, tick := filepath.Join(dir, AdminFile), time.Now()
+	before := adminToken(t, dir)
+	opens := func(token string, want bool) {
+		t.Helper()
+		if c, ok := tokens.Caller(token); ok != want || ok && (c.Name != AdminName || c.Role != memd.RoleAdmin) {
+			t.Errorf("opens: %v as %+v, want %v", ok, c, want)
+		}
+	}
+	opens(before, true)
+	for i, write := range []func(text string) error{
+		func(text string) error { return os.WriteFile(path, []byte(text), 0o600) },
+		func(text string) error { return errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, tick, tick)) },
+		func(text string) error { return errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, tick, tick)) },
+		func(text string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte(text), 0o600), os.Rename(path+".new", path))
+		},
+		func(text string) error { return errors.Join(os.Remove(path), os.WriteFile(path, []byte(text), 0o600)) },
+	} {
+		now := strings.Repeat(fmt.Sprint(i), 43)
+		if err := write(now + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		opens(now, true)
+		opens(before, false)
+		before = now
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	opens(before, false)
+	opens("", false)
+}
+
 // A token opens until its time, and no longer.
 func TestExpiry(t *testing.T) {
 	tokens := open(t, t.TempDir())

@@ -1,13 +1,8 @@
 package guard
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,59 +10,22 @@ import (
 	"memd"
 )
 
-// readPrivate reads a file of at most limit bytes that only its owner may
-// open, and the stamp of what it read.
-func readPrivate(path string, limit int64) ([]byte, stamp, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, stampOf(path), err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, stamp{}, err
-	}
-	at := stamp{mod: info.ModTime(), size: info.Size(), inode: inode(info), mode: info.Mode()}
-	if !info.Mode().IsRegular() {
-		return nil, at, memd.Errorf(memd.CodeInvalidRequest, "%s is no regular file", path)
-	}
-	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return nil, at, memd.Errorf(memd.CodeInvalidRequest, "%s is open to others than its owner (mode %04o)", path, perm).
-			WithHint("chmod 600 %s, and change its tokens if others may have read it", path)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = memd.Errorf(memd.CodeInvalidRequest, "%s has more than %d bytes", path, limit)
-	}
-	return data, at, err
-}
-
 // parse reads a tokens file. Its errors name the line, never what stands in it.
 func parse(data []byte) ([]entry, error) {
-	var all []entry
 	names, sums := map[string]bool{}, map[digest]bool{}
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
+	return parseLines(data, func(line []byte, _ []entry) (entry, error) {
 		e, err := parseLine(line)
 		if err == nil && (names[e.Name] || sums[e.sum]) {
 			err = errors.New("the name or the hash stands on an earlier line too")
 		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
 		names[e.Name], sums[e.sum] = true, true
-		all = append(all, e)
-	}
-	return all, nil
+		return e, err
+	})
 }
 
 func parseLine(line []byte) (entry, error) {
 	var e entry
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&e); err != nil || dec.More() {
+	if !readObject(line, &e) {
 		return entry{}, errors.New("this is no JSON object with sha256, name, role, namespaces, access, created_at and expires_at")
 	}
 	if n, err := hex.Decode(e.sum[:], []byte(shortened(e.SHA256))); err != nil || n != len(e.sum) {
@@ -83,20 +41,6 @@ func shortened(s string) string {
 		return ""
 	}
 	return s
-}
-
-// format is the text that parse reads.
-func format(all []entry) []byte {
-	var b bytes.Buffer
-	for _, e := range all {
-		line, err := json.Marshal(e)
-		if err != nil {
-			panic(err) // strings, lists of them and a time always marshal
-		}
-		b.Write(line)
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
 }
 
 // check tells what is wrong with a token.

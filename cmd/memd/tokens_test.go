@@ -46,6 +46,13 @@ func TestTokens(t *testing.T) {
 	expect("the token file", http.StatusCreated, "POST", "/v1/remember", b.adminToken(), remember)
 	expect("a token from before the start", http.StatusOK, "POST", "/v1/remember", early, remember)
 
+	first, second := b.adminToken(), strings.Repeat("s", 43)
+	if err := os.WriteFile(filepath.Join(b.dir, "token"), []byte(second+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect("the token file written anew", http.StatusOK, "GET", "/v1/stats", second, "")
+	expect("what stood in it", http.StatusUnauthorized, "GET", "/v1/stats", first, "")
+
 	reader := b.field("token", "token", "new", "reader", "--role", "read")
 	expect("a new token, at once", http.StatusOK, "GET", "/v1/memories", reader, "")
 	expect("a reader's write", http.StatusForbidden, "POST", "/v1/remember", reader, remember)
