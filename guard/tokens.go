@@ -204,7 +204,7 @@ func (t *Tokens) Revoke(name string) error {
 		left := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.Name == name })
 		if len(left) == len(all) {
 			return nil, memd.FieldErrorf(memd.CodeNotFound, "name", "there is no token of this name").
-				WithHint("`memd token list` shows the names; the administrator's token changes by deleting its file and starting memd again")
+				WithHint("`memd token list` shows the names; the administrator's token changes by writing another into its file, or by deleting that and starting memd again")
 		}
 		return left, nil
 	})

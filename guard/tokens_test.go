@@ -345,8 +345,12 @@ func TestAdminTokenChanges(t *testing.T) {
 	opens(before, true)
 	for i, write := range []func(text string) error{
 		func(text string) error { return os.WriteFile(path, []byte(text), 0o600) },
-		func(text string) error { return errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, tick, tick)) },
-		func(text string) error { return errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, tick, tick)) },
+		func(text string) error {
+			return errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, tick, tick))
+		},
+		func(text string) error {
+			return errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, tick, tick))
+		},
 		func(text string) error {
 			return errors.Join(os.WriteFile(path+".new", []byte(text), 0o600), os.Rename(path+".new", path))
 		},

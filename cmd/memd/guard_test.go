@@ -94,7 +94,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 		}
 		said(b.run("remember-long-term", "the bot pushes", "--key", aToken, "--source", "docs/ci.md"), 5)
 	}
-	write() // without a daemon
+	write()                                                  // without a daemon
 	said(b.run("token", "new", aToken, "--role", "read"), 5) // its name goes to a file and the log
 	said(b.run("token", "new", "bot", "--role", "read", "--access", aToken), 5)
 	said(b.run("guard", "allow", aPrint, "--reason", "it is "+aToken), 5)
