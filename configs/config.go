@@ -73,11 +73,14 @@ type Backup struct {
 	Keep int `yaml:"keep"`
 }
 
-// Values of Config.Auth and Config.Listen.
+// Values of Config.Auth, Config.Listen and schedules.
 const (
 	AuthToken = "token"
 	AuthNone  = "none"
 	ListenOff = "off"
+	// ScheduleOff stands for the empty schedule, which no variable of the environment
+	// can say: an empty one counts as unset.
+	ScheduleOff = "off"
 )
 
 // Defaults returns what holds where nothing else is said.

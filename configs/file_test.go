@@ -111,6 +111,16 @@ func TestEmptySchedules(t *testing.T) {
 	}
 }
 
+// Off is the same, and the one way to say so in the environment, where an empty
+// variable counts as unset.
+func TestSchedulesSwitchedOff(t *testing.T) {
+	env := append(home(t), "MEMD_GROOM_SCHEDULE=off", "MEMD_BACKUP_SCHEDULE=", "MEMD_GROOM_LIGHT=")
+	l := load(t, Options{Env: env, File: write(t, "groom: {light: off}\nbackup: {schedule: '@daily'}\n")})
+	if l.Groom.Schedule != "" || l.Groom.Light != "" || l.Backup.Schedule != "@daily" {
+		t.Errorf("Config = %+v", l.Config)
+	}
+}
+
 func TestFileLimits(t *testing.T) {
 	path := write(t, strings.Repeat("#", maxFileBytes))
 	load(t, Options{File: path, Env: home(t)})

@@ -35,7 +35,8 @@ func (l *loader) defaultFile() string {
 }
 
 // resolve settles what depends on the environment and on where a value was
-// said: the default data folder, "~/" and relative paths.
+// said: the default data folder, "~/" and relative paths; and schedules that are
+// switched off.
 func (l *loader) resolve() error {
 	c := &l.config
 	if c.Dir == "" {
@@ -63,6 +64,11 @@ func (l *loader) resolve() error {
 	}
 	for i, host := range c.Hosts {
 		c.Hosts[i] = strings.ToLower(host)
+	}
+	for _, schedule := range []*string{&c.Groom.Schedule, &c.Groom.Light, &c.Backup.Schedule} {
+		if *schedule == ScheduleOff {
+			*schedule = ""
+		}
 	}
 	return nil
 }
