@@ -31,8 +31,8 @@ type Engine struct {
 
 	fence fence.Rules // of what is handed to a model
 
-	sources *sources.Checker            // nil: no artefact is looked at
-	scan    func(*memd.Memory) []string // nil: nobody looks for secrets
+	sources *sources.Checker                 // nil: no artefact is looked at
+	guards  func(*memd.Memory) []tiers.Guard // nil: nothing looks at texts
 }
 
 // New makes an Engine on an open store.

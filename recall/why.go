@@ -19,11 +19,10 @@ func (e *Engine) WithSources(c *sources.Checker) *Engine {
 	return e
 }
 
-// WithScan has why look for secrets and personal data: scan names the rules by
-// which a guard would find some in a memory, and never its text. It is called before
-// the Engine is used and returns it.
-func (e *Engine) WithScan(scan func(*memd.Memory) []string) *Engine {
-	e.scan = scan
+// WithGuards has why ask the guards of texts too: guards is tiers.Service.Guards of
+// the configuration in force. It is called before the Engine is used and returns it.
+func (e *Engine) WithGuards(guards func(*memd.Memory) []tiers.Guard) *Engine {
+	e.guards = guards
 	return e
 }
 

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"memd"
+	"memd/configs"
 	"memd/guard/fence"
+	"memd/tiers"
 )
 
 // The whole answer to a question, of a store that is given.
@@ -109,12 +111,13 @@ const wholeAnswer = `{
 				"source_grammar lets it pass",
 				"memory_key lets it pass",
 				"kind lets it pass",
+				"namespace lets it pass",
 				"reasons lets it pass",
 				"labels lets it pass",
 				"access lets it pass",
 				"fence_echo lets it pass",
 				"budgets lets it pass",
-				"secret_detected was not asked: nothing looks for secrets"
+				"secret_detected, personal_data and not_durable_fact were not asked: nothing looks at texts"
 			]
 		}
 	]
@@ -156,35 +159,46 @@ func TestWhyOfAContext(t *testing.T) {
 	}
 }
 
-// The last question names the guards that would refuse the row today.
+// The last question names each guard that would refuse the row today, by the
+// configuration, and what those that take out or warn would do.
 func TestWhyNamesGuards(t *testing.T) {
-	h := newHouse(t)
-	h.engine.WithScan(func(m *memd.Memory) []string {
-		if strings.Contains(m.Summary, "AKIA") {
-			return []string{"aws_access_key"}
-		}
-		return nil
-	})
-	rows := map[string]memd.Memory{
-		"":                long("good", "kumquat"),
-		"missing_source":  long("none", "kumquat", from(" ", memd.SourceNone)),
-		"source_grammar":  long("prose", "kumquat", from("v1.2.3", memd.SourceUnchecked)),
-		"reasons":         long("bare", "kumquat", ofKind(memd.Feedback)),
-		"kind":            long("odd", "kumquat", ofKind(memd.Task)),
-		"budgets":         long("vast", strings.Repeat("k", 12001)),
-		"labels":          long("labels", "kumquat", tagged("two\nlines")),
-		"fence_echo":      long("echo", fence.Open("0123456789abcdef")+"\nkumquat\n"+fence.Close("0123456789abcdef")),
-		"secret_detected": long("secret", "the key is AKIAIOSFODNN7EXAMPLE"),
-	}
-	for guard, m := range rows {
-		id := h.put(m)[0]
-		q := h.why(root, memd.WhyRequest{ID: id}).Questions[6]
-		want := "yes: " + guard + " would refuse it today"
-		if guard == "" {
+	const key, card = "ghp_" + "q7Xw2Lm9RtZ4kVb8" + "Ns3Hd6Yc1Gf5Pj0QaEuT", "4111 1111" + " 1111 1111"
+	diff := "--- a/x.go\n+++ b/x.go\n@@ -1,2 +1,2 @@\n-kumquat\n+damson\n"
+	blocking := configs.DefaultGuard()
+	blocking.Derivable, blocking.Cards = configs.GuardBlock, configs.GuardBlock
+	guards := func(h *house, g configs.Guard) func(*memd.Memory) []tiers.Guard { return h.tiers.WithGuard(g).Guards }
+	good := long("good", "kumquat")
+	for _, c := range []struct {
+		guard string // that refuses, "" for none
+		row   memd.Memory
+		rules configs.Guard
+		says  string // in the evidence
+	}{
+		{"", good, blocking, "not_durable_fact lets it pass"},
+		{"missing_source", long("none", "kumquat", from(" ", memd.SourceNone)), blocking, ""},
+		{"source_grammar", long("prose", "kumquat", from("v1.2.3", memd.SourceUnchecked)), blocking, ""},
+		{"reasons", long("bare", "kumquat", ofKind(memd.Feedback)), blocking, ""},
+		{"kind", long("odd", "kumquat", ofKind(memd.Task)), blocking, ""},
+		{"budgets", long("vast", strings.Repeat("k", 12001)), blocking, ""},
+		{"labels", long("labels", "kumquat", tagged("two\nlines")), blocking, ""},
+		{"fence_echo", long("echo", fence.Open("0123456789abcdef")+"\nkumquat\n"+fence.Close("0123456789abcdef")), blocking, ""},
+		{"secret_detected", long("secret", "the key is "+key), blocking, "refuses it: github-pat in summary"},
+		{"", short("the key is " + key), blocking, "secret_detected would take out github-pat in summary"},
+		{"personal_data", long("card", "the card "+card), blocking, "refuses it: card in summary"},
+		{"", long("card2", "the card "+card), configs.DefaultGuard(), "personal_data would take out card in summary"},
+		{"not_durable_fact", long("diff", diff), blocking, "refuses it: summary holds a diff"},
+		{"", long("diff2", diff), configs.DefaultGuard(), "not_durable_fact would warn: summary holds a diff"},
+	} {
+		h := newHouse(t)
+		h.engine.WithGuards(guards(h, c.rules))
+		q := h.why(root, memd.WhyRequest{ID: h.put(c.row)[0]}).Questions[6]
+		want := "yes: " + c.guard + " would refuse it today"
+		if c.guard == "" {
 			want = "no: each guard would let it pass today; forget it, write a new version, or note the harm as a pitfall"
 		}
-		if q.Answer != want || strings.Contains(strings.Join(q.Evidence, "\n"), "AKIA") {
-			t.Errorf("%s: %+v", guard, q)
+		evidence := strings.Join(q.Evidence, "\n")
+		if q.Answer != want || !strings.Contains(evidence, c.says) || strings.Contains(evidence, key) || strings.Contains(evidence, card) {
+			t.Errorf("%s %s: %+v", c.guard, c.row.MemoryKey, q)
 		}
 	}
 }

@@ -254,19 +254,21 @@ func (w *inquiry) guarded() (string, []string) {
 		}
 		return "no: there is nothing to refuse", nil
 	}
-	guards := tiers.Guards(w.m, w.engine.store.Budgets())
 	evidence := []string{}
 	var refusing []string
-	for _, g := range append(guards, w.secrets()...) {
-		if g.Wrong == "" {
-			evidence = append(evidence, g.Name+" lets it pass")
-			continue
+	for _, g := range w.guards() {
+		verdict := "lets it pass"
+		switch {
+		case g.Wrong != "":
+			verdict = "refuses it: " + g.Wrong
+			refusing = append(refusing, g.Name)
+		case g.Else != "":
+			verdict = g.Else
 		}
-		evidence = append(evidence, g.Name+" refuses it: "+g.Wrong)
-		refusing = append(refusing, g.Name)
+		evidence = append(evidence, g.Name+" "+verdict)
 	}
-	if w.engine.scan == nil {
-		evidence = append(evidence, "secret_detected was not asked: nothing looks for secrets")
+	if w.engine.guards == nil {
+		evidence = append(evidence, "secret_detected, personal_data and not_durable_fact were not asked: nothing looks at texts")
 	}
 	if len(refusing) > 0 {
 		return "yes: " + strings.Join(refusing, ", ") + " would refuse it today", evidence
@@ -274,12 +276,12 @@ func (w *inquiry) guarded() (string, []string) {
 	return "no: each guard would let it pass today; forget it, write a new version, or note the harm as a pitfall", evidence
 }
 
-// secrets is the guard that looks for them, none where nobody does.
-func (w *inquiry) secrets() []tiers.Guard {
-	if w.engine.scan == nil {
-		return nil
+// guards are what every check at the door says of the row.
+func (w *inquiry) guards() []tiers.Guard {
+	if w.engine.guards == nil {
+		return tiers.Guards(w.m, w.engine.store.Budgets())
 	}
-	return []tiers.Guard{{Name: "secret_detected", Wrong: strings.Join(w.engine.scan(w.m), ", ")}}
+	return w.engine.guards(w.m)
 }
 
 // row is the row in the order, nil where it is not.

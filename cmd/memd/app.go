@@ -106,7 +106,7 @@ func (a *app) audit() *groom.Auditor {
 
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
-	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithScan(a.tiers.Findings).
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithGuards(a.tiers.Guards).
 		WithFence(fence.Rules{KeepLinks: a.cfg.Guard.Links == configs.LinksKeep})
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
