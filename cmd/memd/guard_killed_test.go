@@ -29,7 +29,7 @@ type planter struct {
 	mu   sync.Mutex
 	kept []string // words of rows that were answered and stand
 	gone []string // words of rows that were forgotten before a light groom ended
-	logs []string // answers that hold a piece of a secret
+	told []string // answers that hold a piece of a secret
 }
 
 // ask sends a request to the socket, and kills the daemon where it was the last; a
@@ -55,7 +55,7 @@ func (p *planter) ask(method, path, body string, header ...string) (status int, 
 	}
 	if found := leaks(string(data)); found != nil {
 		p.mu.Lock()
-		p.logs = append(p.logs, fmt.Sprintf("%s %s: %d holds %q", method, path, res.StatusCode, found))
+		p.told = append(p.told, fmt.Sprintf("%s %s: %d holds %q", method, path, res.StatusCode, found))
 		p.mu.Unlock()
 	}
 	if p.sent.Add(1) == p.enough {
@@ -155,7 +155,7 @@ func TestKilledHoldsNoSecret(t *testing.T) {
 		<-d.done
 		kept, gone = append(kept, p.kept...), append(gone, p.gone...)
 		folder := below(t, b.dir)
-		for what, text := range map[string]string{"folder": folder, "log": d.log.String(), "answers": strings.Join(p.logs, "\n")} {
+		for what, text := range map[string]string{"folder": folder, "log": d.log.String(), "answers": strings.Join(p.told, "\n")} {
 			if found := leaks(text); found != nil {
 				t.Errorf("round %d (seed %d), after %d answers: the %s holds %q", round, seed, p.enough, what, found)
 			}

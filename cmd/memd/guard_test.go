@@ -109,6 +109,9 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 		for name, value := range map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + b.adminToken(), "Idempotency-Key": key} {
 			req.Header.Set(name, value)
 		}
+		for _, name := range []string{"User-Agent", "X-Request-Id", "Referer", "Cookie", "Accept", "X-Forwarded-For", "From", aToken} {
+			req.Header.Set(name, aToken)
+		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -122,6 +125,17 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 	for range 2 {
 		post("k1-"+aToken, `{"summary":"once the bot used `+aToken+`"}`, http.StatusCreated)
 		post("k2", `{"summary":"a team's bot uses `+aToken+`","namespace":"team/core"}`, http.StatusUnprocessableEntity)
+	}
+	// What a request is told apart by, or asks for, is kept nowhere either.
+	for _, one := range []string{
+		"GET /v1/memories?q=%s&tag=%[1]s&memory_key=%[1]s", "GET /v1/memories?cursor=%s", "GET /v1/memories?kind=%s", "GET /v1/memories?%s=1",
+		"GET /v1/memories/%s", "DELETE /v1/memories/%s", "GET /v1/keys/%s", "DELETE /v1/keys/%s", "GET /v1/sessions/%s/transient", "DELETE /v1/sessions/%s",
+		"GET /v1/log?caller=%s&action=%[1]s&id=%[1]s", "GET /v1/manifest?access=%s", "GET /%s", "POST /v1/remember?%s=1", "%s /v1/stats", "POST /v1/memories/%s/verify",
+	} {
+		method, path, _ := strings.Cut(fmt.Sprintf(one, aToken), " ")
+		for _, token := range []string{b.adminToken(), aToken, ""} {
+			d.overTCP(method, path, token, `{"`+aToken+`":1}`)
+		}
 	}
 	said(b.run("rollover"), 0)
 	said(b.run("backup"), 0)
