@@ -114,10 +114,13 @@ func TestSlowClients(t *testing.T) {
 // Who is refused is not waited for as others are: the rest of its body is read for a
 // moment, so that the answer reaches it, and then the connection ends.
 func TestSlowBodiesOfTheRefused(t *testing.T) {
-	d := start(t, func(o *Options) { o.Limits.Rate, o.Limits.Burst = 1, 1 }, nil)
+	d := start(t, nil, nil) // for its tokens
 	reader, spent := d.token("reader", memd.RoleRead), d.token("spent", memd.RoleWrite)
-	d.do(ask{method: "GET", path: "/v1/manifest", token: spent}).want(200)
-	addr := hurried(t, d.server, func(b *bounds) { b.request, b.header, b.idle = time.Minute, time.Minute, time.Minute })
+	limits := configs.DefaultLimits()
+	limits.Rate, limits.Burst = 1, 1
+	s := New(Options{Tokens: d.tokens, Limits: limits, Now: d.clock.Now})
+	s.rates.Take("spent", d.clock.Now())
+	addr := hurried(t, s, func(b *bounds) { b.request, b.header, b.idle = time.Minute, time.Minute, time.Minute })
 	for name, c := range map[string]struct{ method, head, body, answer string }{
 		"nobody":         {head: "Content-Length: 100000", answer: "401"},
 		"from afar":      {head: "Origin: http://evil.example\r\nContent-Length: 100000", answer: "403"},
