@@ -15,10 +15,15 @@ const (
 	QueueLen    = queueLen
 	MaxLogged   = maxLogged
 	MaxBuffered = maxBuffered
+
+	OpeningsLook = openingsLook
 )
 
 // SessionHash is what stands for a session under a key.
 func SessionHash(key []byte, session string) string { return (&Set{key: key}).sessionHash(session) }
+
+// EmptySessionsMost is how many sessions without a note are kept.
+func (s *Set) EmptySessionsMost() int64 { return s.emptySessionsMost() }
 
 // Explainer tells what statements a connection has compiled so far, and how
 // SQLite would run one.

@@ -10,11 +10,35 @@ func (tx *Tx) SessionOwner(session string) (string, error) {
 	return owner, fail("read a session", err)
 }
 
-// OpenSession records who opened a session.
+// Bounds of sessions without a note. The newest of them stay, as many as fit a share
+// of the active database; which is looked at once in so many openings.
+const (
+	sessionSize  = 512 // bytes of a session, roughly
+	openingsLook = 64
+)
+
+// emptySessionsMost is how many sessions without a note are kept.
+func (s *Set) emptySessionsMost() int64 { return max(1, s.budgets.ActiveBytes/bulkShare/sessionSize) }
+
+// OpenSession records who opened a session. Once in a while it lets the oldest that
+// hold no note go, or a caller that names ever new ones would fill the disk with them.
 func (tx *Tx) OpenSession(session, owner string, at memd.Time) error {
+	if tx.w.unswept--; tx.w.unswept < 0 {
+		tx.w.unswept = openingsLook
+		if err := tx.dropEmptySessions(); err != nil { // before this one, which has no note yet
+			return fail("make room for a session", err)
+		}
+	}
 	_, err := tx.conn.exec(tx.ctx, `INSERT INTO session (session_id, owner, opened_at) VALUES (?, ?, ?)`,
 		session, owner, at.String())
 	return fail("open a session", err)
+}
+
+func (tx *Tx) dropEmptySessions() error {
+	_, err := tx.conn.exec(tx.ctx, `DELETE FROM session WHERE session_id IN (SELECT session_id FROM session s
+  WHERE NOT EXISTS (SELECT 1 FROM transient t WHERE t.session_id = s.session_id)
+  ORDER BY opened_at DESC, session_id LIMIT -1 OFFSET ?)`, tx.w.set.emptySessionsMost())
+	return err
 }
 
 // EndSession deletes a session and its transient rows.

@@ -50,6 +50,7 @@ type writer struct {
 	queued bool // whether rows wait for their vectors
 
 	untrimmed int // entries that may still come before the log is trimmed
+	unswept   int // sessions that may still be opened before empty ones are dropped
 
 	taken atomic.Int64 // writes taken from the queue so far
 
