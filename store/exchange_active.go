@@ -266,7 +266,7 @@ func (s *Set) handOn(ctx context.Context, path, file string) (err error) {
 			{`INSERT INTO next.session SELECT * FROM main.session`, nil},
 			{`INSERT INTO next.transient SELECT * FROM main.transient WHERE expires_at IS NULL OR expires_at > ?`, []any{now}},
 			{`INSERT INTO next.tombstone SELECT * FROM main.tombstone ORDER BY forgotten_at DESC LIMIT ?`, []any{share / tombstoneSize}},
-			{`INSERT INTO next.once SELECT * FROM main.once ORDER BY at DESC LIMIT ?`, []any{min(maxOnce, share/onceSize)}},
+			{`INSERT INTO next.once SELECT * FROM main.once WHERE rowid IN (` + fairOnce + `)`, []any{0, min(maxOnce, share/onceSize)}},
 			{`INSERT INTO next.access_log SELECT * FROM main.access_log ORDER BY at DESC LIMIT ?`, []any{share / accessSize}},
 			{`INSERT INTO next.pitfall_hit SELECT * FROM main.pitfall_hit ORDER BY seq DESC LIMIT ?`, []any{share / hitSize}},
 			{`INSERT INTO next.outbox SELECT * FROM main.outbox ORDER BY queued_at DESC LIMIT ?`, []any{share / outboxSize}},

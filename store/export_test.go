@@ -17,6 +17,8 @@ const (
 	MaxBuffered = maxBuffered
 
 	OpeningsLook = openingsLook
+	MaxOnce      = maxOnce
+	OnceLook     = onceLook
 )
 
 // SessionHash is what stands for a session under a key.

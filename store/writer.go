@@ -51,6 +51,7 @@ type writer struct {
 
 	untrimmed int // entries that may still come before the log is trimmed
 	unswept   int // sessions that may still be opened before empty ones are dropped
+	uncounted int // idempotency keys that may still come before they are trimmed
 
 	taken atomic.Int64 // writes taken from the queue so far
 
