@@ -23,7 +23,8 @@ const applicationID = 0x6d656d64
 
 // makePrivate creates path when it is missing and takes its group's and
 // others' rights away, whatever the umask, and those on its -wal and -shm.
-// SQLite gives new ones the rights of the database file.
+// SQLite gives new ones the rights of the database file. What has one of their names
+// and is no file is refused: a link would lead the change to somebody else's.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
@@ -35,7 +36,15 @@ func makePrivate(path string) error {
 	}
 	err = errors.Join(f.Chmod(0o600), f.Close())
 	for _, beside := range []string{path + "-wal", path + "-shm"} {
-		if failed := os.Chmod(beside, 0o600); !errors.Is(failed, fs.ErrNotExist) {
+		info, failed := os.Lstat(beside)
+		if failed == nil && !info.Mode().IsRegular() {
+			return memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", beside).
+				WithHint("move it away; SQLite keeps a file of that name beside the database")
+		}
+		if failed == nil {
+			failed = os.Chmod(beside, 0o600)
+		}
+		if !errors.Is(failed, fs.ErrNotExist) {
 			err = errors.Join(err, failed)
 		}
 	}

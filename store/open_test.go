@@ -137,6 +137,28 @@ func TestOpenDirectoryInPlace(t *testing.T) {
 	}
 }
 
+// Of a link beside the database that has the name of one of SQLite's files nothing is
+// changed where it leads.
+func TestOpenLinkBeside(t *testing.T) {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		dir := t.TempDir()
+		target, path := filepath.Join(t.TempDir(), "precious"), filepath.Join(dir, store.ActiveName+suffix)
+		must(t, os.WriteFile(target, []byte("kept"), 0o600))
+		must(t, os.Chmod(target, 0o644))
+		must(t, os.Symlink(target, path))
+		_, err := open(dir)
+		codeIs(t, err, memd.CodeStoreFailed)
+		if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "no regular file") {
+			t.Errorf("error %q does not say that %s is no file", err, path)
+		}
+		info, err := os.Stat(target)
+		must(t, err)
+		if text, _ := os.ReadFile(target); string(text) != "kept" || info.Mode() != 0o644 {
+			t.Errorf("the file that %s leads to holds %q, its mode is %v", suffix, text, info.Mode())
+		}
+	}
+}
+
 // A link would be what a rollover moves into history, where none is read.
 func TestOpenLinkInPlace(t *testing.T) {
 	target, dir := memdFile(t, ""), t.TempDir()
