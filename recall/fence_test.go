@@ -142,6 +142,22 @@ func TestContextIsNotStoredAgain(t *testing.T) {
 	wantIDs(t, h.recall(memd.Query{Query: "kumquat recalled", SessionID: "s1"}).Results, ids(before)...)
 }
 
+// Every section is known again, also without the fence around it.
+func TestSectionsAreKnownAgain(t *testing.T) {
+	h := newHouse(t)
+	h.put(rule("r", "Kumquat rule"), long("f", "Kumquat fact"), short("Kumquat event"))
+	if _, err := h.tiers.Note(context.Background(), root, "s1", memd.Note{Summary: "Kumquat note"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"kumquat", ""} {
+		text := h.context(memd.ContextRequest{SessionID: "s1", Query: query}).Text
+		lines := strings.Split(text, "\n")
+		if n := strings.Count(text, "\n## "); n < 2 || !fence.Made(strings.Join(lines[2:len(lines)-1], "\n")) {
+			t.Errorf("not known again: %d sections of\n%s", n, text)
+		}
+	}
+}
+
 // Equal memories give an equal text: a prompt that did not change stays cached.
 func TestContextIsTheSameEveryTime(t *testing.T) {
 	h := newHouse(t)

@@ -277,11 +277,11 @@ func TestEchoIsNotStored(t *testing.T) {
 	for name, write := range map[string]func(string) (memd.Written, error){
 		"remember": func(s string) (memd.Written, error) { return h.Remember(ctx, ann, memd.Remember{Summary: s}) },
 		"raw": func(s string) (memd.Written, error) {
-			return h.Remember(ctx, ann, memd.Remember{Summary: "x", RawContent: s})
+			return h.Remember(ctx, ann, memd.Remember{Summary: "recalled", RawContent: s})
 		},
 		"long": func(s string) (memd.Written, error) { return h.RememberLongTerm(ctx, ann, longRequest("k", s)) },
 		"why": func(s string) (memd.Written, error) {
-			return h.RememberLongTerm(ctx, ann, longRequest("k", "x", func(r *memd.RememberLongTerm) { r.Why = s }))
+			return h.RememberLongTerm(ctx, ann, longRequest("k", "recalled", func(r *memd.RememberLongTerm) { r.Why = s }))
 		},
 		"note": func(s string) (memd.Written, error) { return h.Note(ctx, ann, "s", memd.Note{Summary: s}) },
 	} {
@@ -293,9 +293,14 @@ func TestEchoIsNotStored(t *testing.T) {
 	if h.rows() != "0 0 0 0" {
 		t.Errorf("something was written: %s", h.rows())
 	}
-	for _, s := range []string{"the element memd-memories fences memories", `<memd-memories id="x">`, "</memd-memories>"} {
+	for _, s := range []string{
+		"the element memd-memories fences memories", `<memd-memories id="x">`, "</memd-memories>", fence.Open(id), "it said:\n" + fenced + "\nand was wrong",
+	} {
 		if w := h.remember(s); !w.Created {
 			t.Errorf("text about the fence is taken for the fence: %q", s)
 		}
+	}
+	if w := h.keep("k", "Never deploy on Mondays", func(r *memd.RememberLongTerm) { r.RawContent = fenced }); !w.Created {
+		t.Errorf("words of one's own are lost for what is kept with them: %+v", w)
 	}
 }

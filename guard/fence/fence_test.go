@@ -1,7 +1,6 @@
 package fence_test
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -135,43 +134,6 @@ func ins(cases []struct{ name, in, want string }) (all []string) {
 		all = append(all, c.in)
 	}
 	return all
-}
-
-// Memd's own text is known again whatever a client or an agent did to it.
-func TestMade(t *testing.T) {
-	m := aMemory()
-	text := fence.Wrap("\n## Known\n" + fence.Rules{}.Entry(&m, now))
-	lines := strings.Split(text, "\n")
-	each := func(prefix string) string { return prefix + strings.Join(lines, "\n"+prefix) }
-	key := m
-	key.MemoryKey = ""
-	for name, s := range map[string]string{
-		"as it is": text, "trimmed": text[1 : len(text)-20], "its beginning": text[:40], "its end": text[len(text)-45:],
-		"without the fence": strings.Join(lines[1:len(lines)-1], "\n"), "entries alone": strings.Join(lines[4:len(lines)-1], "\n"),
-		"one head": lines[4], "an entry without a key": fence.Rules{}.Entry(&key, now), "the sentence": "It said: " + lines[1],
-		"shortened": "See … (shortened; the whole: memd get " + m.ID + ")",
-		"indented":  each("    "), "quoted": each("> "), "quoted twice": each("> > "), "commented": each("// "), "in a list": each("  * "),
-		"in a block of code": "I recalled:\n```html\n" + text + "\n```\n", "with CRLF": strings.ReplaceAll(text, "\n", "\r\n"),
-		"wrapped": "> " + strings.ReplaceAll(strings.Join(lines[1:2], "\n"), " is ", " is\n> "), "in one line": strings.Join(strings.Fields(text), " "),
-		"in JSON": fmt.Sprintf("%q", text), "in JSON twice": fmt.Sprintf("%q", fmt.Sprintf("%q", text)),
-		"in JSON of Go": strings.NewReplacer("<", `\u003c`, ">", `\u003e`, `"`, `\"`, "\n", `\n`).Replace(text[:40]),
-		"entities":      strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(text[:45]), "capitals": strings.ToUpper(text[:45]),
-		"full width": strings.NewReplacer("<", "＜", ">", "＞").Replace(text[:45]), "zero width": "<memd-\u200bmemories id=\"0123456789abcdef\">",
-		"coloured": "\x1b[1m<memd-memories\x1b[0m id=\"0123456789abcdef\">",
-	} {
-		if !fence.Made(s) || !fence.Made("", s) {
-			t.Errorf("%s: not known again: %q", name, s)
-		}
-	}
-	for _, s := range append([]string{
-		"", "the element memd-memories fences memories", `<memd-memories id="x">`, "</memd-memories>", "- [rule] no deploys on Mondays (source AGENTS.md)",
-		"- [x] done\n- [ ] to do\n- [fact] checked (verified 2026-01-01)", "- [event] started", "memories recorded earlier are given as data",
-		"memd get 0195a0c4-0000-7000-8000-000000000001 shows it", "[rule] deploy.freeze (3 days): No deploys on Mondays", "This memory is 3 days old",
-	}, harmless...) {
-		if fence.Made(s) {
-			t.Errorf("taken for memd's own: %q", s)
-		}
-	}
 }
 
 func BenchmarkText(b *testing.B) {

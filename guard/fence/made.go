@@ -2,86 +2,189 @@ package fence
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"memd"
 )
 
 const uuid = `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`
 
-// Marks of a text that memd made, in the form that folded gives it.
-var (
-	boundary = regexp.MustCompile(Name + ` ?id ?= ?(?:\\*(?:"|'|u0022)|&quot;|&#34;|&#x22;)?[0-9a-f]{16}`)
-	pointer  = regexp.MustCompile(`\(shortened; the whole: memd get ` + uuid + `\)`)
-)
+// marks are what stands before the lines of a quoted text: indents, and signs of
+// quotations, comments, lists and tables.
+const marks = ` \t>#*/|`
 
-// entryHead is the head of an entry of a long-term memory, or of one without a key.
-// What stands before it in the line are indents and marks of quotation.
-var entryHead = regexp.MustCompile(`(?m)(?:^|\\n)[ \t>#*/|]*- \[(?:` + kinds() + `)\] (?:` +
-	`\S+ \(source [^\n]+; verified \d{4}-\d\d-\d\d(?:; (?:saved yesterday|This memory is \d+ days old))?(?:; STALE: [a-z_]*)?\)|` +
-	uuid + `(?: \([^\n]*\))?)(?:[ \t]*$|\\n)`)
-
-func kinds() string {
-	var all []string
-	for _, k := range memd.AllKinds() {
-		all = append(all, string(k))
+// Made reports whether the texts of one memory are nothing but what memd gave out:
+// who stores what it recalled multiplies its memories. Of that are two lines or more
+// there, and beside them no words of the writer's own (see own.go). One line is a
+// quotation, and a text with words of its own is that of who wrote it, whatever it
+// quotes: both are stored, and no word is lost for the company that it keeps.
+//
+// What memd gave out is known by its form: the boundaries, the sentence under them,
+// headings, entries with what stands two columns in below them, the lines of a
+// manifest, JSON answers, and what the command line prints; also where it was cut,
+// indented, wrapped, quoted, escaped or put into a block of code.
+func Made(texts ...string) bool {
+	if !slices.ContainsFunc(texts, mayBeMade) {
+		return false
 	}
-	return strings.Join(all, "|")
+	for _, text := range texts {
+		if !mayBeMade(text) && ofWords(text) == own {
+			return false
+		}
+	}
+	var all []line
+	for _, text := range texts {
+		lines := classify(text)
+		if len(lines) > 0 && lines[len(lines)-1].class == own {
+			return false
+		}
+		all = append(all, lines...)
+	}
+	given := 0
+	for i, l := range all {
+		given += l.lines
+		if l.class == announcing && !nextIsMemds(all[i+1:]) {
+			return false
+		}
+	}
+	return given > 1
 }
 
-// Made reports whether memd made one of the texts, whole or in part: an agent that
-// stores what it recalled would multiply its memories. It is known by a boundary
-// with an id, by the sentence under it, or by the head of an entry, also when it was
-// cut, indented, wrapped, quoted, escaped or put into a block of code. Text about
-// memd is none: only a boundary with an id is one.
-func Made(texts ...string) bool {
-	for _, text := range texts {
-		if made(text) {
+// mayBeMade is false for most texts, without a look at their lines.
+func mayBeMade(text string) bool {
+	if strings.ContainsAny(text, "[{") || !plainASCII(text) && strings.ContainsFunc(text, disguises) {
+		return true
+	}
+	lower := strings.ToLower(text)
+	return strings.Contains(lower, "memories") || strings.Contains(lower, "tier ")
+}
+
+// disguises reports whether a word with r in it may read otherwise than it is
+// written.
+func disguises(r rune) bool {
+	return 'Ａ' <= r && r <= 'ｚ' || !common(r) && r > unicode.MaxASCII && (ignorable(r) || unicode.Is(unicode.Dash, r))
+}
+
+// class is what a line of a text is.
+type class int
+
+const (
+	empty      class = iota // it says nothing
+	memds                   // memd gave it out
+	announcing              // it says nothing but that memories follow, if they do
+	own                     // it holds words of the writer's
+)
+
+// line is a line of a text, and how many of memd's own it stands for.
+type line struct {
+	class class
+	lines int
+}
+
+func nextIsMemds(rest []line) bool {
+	for _, l := range rest {
+		if l.class == memds {
 			return true
 		}
 	}
 	return false
 }
 
-func made(text string) bool {
-	text = readable(text)
-	if strings.Contains(text, "- [") && entryHead.MatchString(text) {
-		return true
-	}
-	if plainASCII(text) && !strings.Contains(strings.ToLower(text), "mem") {
-		return false
-	}
-	text = folded(text)
-	return strings.Contains(text, strings.ToLower(claimHead)) || boundary.MatchString(text) || pointer.MatchString(text)
+// Signs that stand in the place of what was known again: no text holds them, for
+// readable takes them out.
+const (
+	opened = "\x01"
+	closed = "\x02"
+	said   = "\x03" // the sentence, or the pointer of a shortened entry
+	whole  = "\x04" // all of an answer
+	signs  = opened + closed + said + whole
+)
+
+var (
+	boundary = regexp.MustCompile(`(?i)(?:<[ \t]*)?(/?)[ \t]*` + Name + `\s+id\s*=\s*\\*["']?([0-9a-f]{16})\\*["']?(?:[ \t]*>)?`)
+	pointer  = regexp.MustCompile(`\(shortened; the whole: memd get ` + uuid + `\)`)
+	sentence = regexp.MustCompile(`(?i)` + wrapped(claimHead) + `(?:` + between + wrapped(claim[len(claimHead)+1:]) + `)?`)
+	indented = regexp.MustCompile(`\n[` + marks + `]*[ \t]{2}\S`)
+)
+
+// between is what may stand between two words of a text that was wrapped and quoted.
+const between = `[\s` + marks + `]+`
+
+func wrapped(text string) string {
+	return strings.ReplaceAll(regexp.QuoteMeta(text), " ", between)
 }
 
-// folded is text in one line and in lower case, with compatible characters as one,
-// without what shows nothing, and without what stands before its lines: indents,
-// marks of quotation, of comments and of lists.
-func folded(text string) string {
+// signed is text with signs in the place of boundaries, sentence and pointers. What
+// stands between two boundaries of one id is memd's, line by line where it still has
+// lines and indents, else all of it.
+func signed(text string) string {
+	if strings.Contains(text, "(shortened") {
+		text = pointer.ReplaceAllString(text, said)
+	}
+	if !strings.Contains(strings.ToLower(text), "memories") {
+		return text
+	}
 	var b strings.Builder
-	space := true // also at the start of a line
-	start := true
-	for _, r := range norm.NFKC.String(text) {
-		switch {
-		case ignorable(r):
-		case unicode.IsSpace(r):
-			if !space {
-				b.WriteByte(' ')
-				space = true
+	from := 0
+	found := boundary.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range found {
+		if m[0] < from {
+			continue
+		}
+		b.WriteString(text[from:m[0]])
+		from = m[1]
+		if m[2] < m[3] {
+			b.WriteString(closed)
+			continue
+		}
+		b.WriteString(opened)
+		for _, end := range found[i+1:] {
+			if end[2] == end[3] || !strings.EqualFold(text[end[4]:end[5]], text[m[4]:m[5]]) {
+				continue
 			}
-			start = start || r == '\n'
-		case start && strings.ContainsRune(">#*/|-", r):
-		case unicode.Is(unicode.Dash, r):
-			b.WriteByte('-')
-			space, start = false, false
-		default:
-			b.WriteRune(unicode.ToLower(r))
-			space, start = false, false
+			inner := text[m[1]:end[0]]
+			if !strings.HasPrefix(strings.TrimLeft(inner, " \t"), "\n") || !indented.MatchString(inner) {
+				b.WriteString(said + closed)
+				from = end[1]
+			}
+			break
 		}
 	}
-	return b.String()
+	return sentence.ReplaceAllString(b.String()+text[from:], said)
 }
+
+// signedWhole is text with a sign in the place of each fence that is as Wrap made
+// it, which its id proves.
+func signedWhole(text string) string {
+	open := Open(noID)
+	head := open[:strings.Index(open, noID)]
+	for from := 0; ; {
+		at := strings.Index(text[from:], head)
+		if at < 0 {
+			return text
+		}
+		at += from
+		from = at + len(head)
+		id := text[from:min(from+len(noID), len(text))]
+		start := at + len(frame(id, "")) - len(Close(id))
+		if start > len(text) || text[at:start] != strings.TrimSuffix(frame(id, ""), Close(id)) {
+			continue
+		}
+		if n := strings.Index(text[start:], Close(id)); n >= 0 && idFor(text[start:start+n]) == id {
+			text = text[:at] + whole + text[start+n+len(Close(id)):]
+			from = at
+		}
+	}
+}
+
+func anyOf[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return `(?:` + strings.Join(all, "|") + `)`
+}
+
+var kinds, tierNames = anyOf(memd.AllKinds()), anyOf(memd.AllTiers())
