@@ -55,50 +55,67 @@ func (s *Service) Patch(ctx context.Context, c memd.Caller, id string, p memd.Pa
 			WithHint("give importance, tags, owner, access, expires_at or resolved_at")
 	}
 	var out memd.Written
-	var in *inspected
-	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
-		if err := apply(c, p, m, now); err != nil {
-			return err
+	var did *inspected
+	err := s.changeSeen(ctx, c, id, &out, func(row memd.Memory) changing {
+		in, err := s.inspectPatch(c, p, &row)
+		if err != nil {
+			return failing(err)
 		}
-		if in, err = s.inspectPatch(p, m); err != nil {
-			return err
-		}
-		m.UpdatedAt = now
-		if err := tx.UpdateMeta(m); err != nil {
-			return err
-		}
-		if p.Access.Set {
-			if err := coverOlder(tx, m); err != nil {
+		return func(tx *store.Tx, m *memd.Memory, now memd.Time) error {
+			if did = in; in.refused != nil {
+				return in.refused
+			}
+			if err := apply(c, p, m, now); err != nil {
 				return err
 			}
-		}
-		if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
-			return err
-		}
-		if err := tx.Audit(s.entry(c, "patch", m, now)); err != nil {
-			return err
-		}
-		if p.ResolvedAt.Set {
-			if err := s.retirePitfall(tx, c, m, now); err != nil {
-				return err
+			if p.Tags.Set {
+				m.Tags = row.Tags
 			}
+			return s.patch(tx, c, p, m, in, &out, now)
 		}
-		out = s.shown(*m, now)
-		out.Warnings = in.warnings
-		return nil
 	})
-	return out, s.settle(c, in, err)
+	return out, s.settle(c, did, err)
 }
 
-// inspectPatch has the guards look at what a patch has set in m.
-func (s *Service) inspectPatch(p memd.Patch, m *memd.Memory) (*inspected, error) {
-	set := map[string]bool{"tags": p.Tags.Set, "owner": p.Owner.Set, "access": p.Access.Set}
-	fields := slices.DeleteFunc(labelsOf(m), func(f field) bool { return !set[f.name] })
-	in, err := s.inspectFields(m, fields)
-	if err == nil && in.changed {
-		m.Tags, err = tags("tags", m.Tags)
+// inspectPatch applies a patch to m, and has the guards look at what it has set.
+func (s *Service) inspectPatch(c memd.Caller, p memd.Patch, m *memd.Memory) (*inspected, error) {
+	if err := apply(c, p, m, s.store.Now()); err != nil {
+		return nil, err
 	}
-	return in, err
+	m.Tags, m.Access = slices.Clone(m.Tags), slices.Clone(m.Access)
+	set := map[string]bool{"tags": p.Tags.Set, "owner": p.Owner.Set, "access": p.Access.Set}
+	in := s.inspectFields(m, slices.DeleteFunc(labelsOf(m), func(f field) bool { return !set[f.name] }))
+	if in.changed {
+		m.Tags = union([]string{}, m.Tags) // two may have become one
+	}
+	return in, nil
+}
+
+// patch writes a row that a patch was applied to.
+func (s *Service) patch(tx *store.Tx, c memd.Caller, p memd.Patch, m *memd.Memory, in *inspected, out *memd.Written, now memd.Time) error {
+	m.UpdatedAt = now
+	if err := tx.UpdateMeta(m); err != nil {
+		return err
+	}
+	if p.Access.Set {
+		if err := coverOlder(tx, m); err != nil {
+			return err
+		}
+	}
+	if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
+		return err
+	}
+	if err := tx.Audit(s.entry(c, "patch", m, now)); err != nil {
+		return err
+	}
+	if p.ResolvedAt.Set {
+		if err := s.retirePitfall(tx, c, m, now); err != nil {
+			return err
+		}
+	}
+	*out = s.shown(*m, now)
+	out.Warnings = in.warnings()
+	return nil
 }
 
 // retirePitfall moves a pitfall that is resolved to the archive: a short one,

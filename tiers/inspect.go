@@ -67,13 +67,24 @@ const (
 	allows  = "guard_allow"
 )
 
-// inspected is what the guards say of a write that they let pass.
+// inspected is what the guards say of a write.
 type inspected struct {
-	warnings []string
-	done     []decision
-	changed  bool // something was taken out
-	logged   bool
+	told    []told
+	done    []decision
+	changed bool    // something was taken out
+	refused error   // why it is not written, nil where it is
+	wrong   []wrong // for which it is refused
+	logged  bool
 }
+
+// told is a warning, and whether it speaks of a mark in a field.
+type told struct {
+	field, text string
+	redacted    bool
+}
+
+// wrong is a text for which a write is refused. It stays within the write.
+type wrong struct{ field, text string }
 
 // denied is the refusal of a guard, and what of it is logged.
 type denied struct {
@@ -85,28 +96,124 @@ func (d *denied) Error() string { return d.err.Error() }
 func (d *denied) Unwrap() error { return d.err }
 
 // inspect holds a memory that is about to be written to its tier against the
-// guards: every way in passes here, or through inspectFields. It takes out of m what may be taken out, or
-// returns why the write is refused. Nothing that it returns repeats any of the text.
-// Both go to settle in the end.
-func (s *Service) inspect(m *memd.Memory) (*inspected, error) {
-	in, err := s.inspectFields(m, fieldsOf(m))
-	if err != nil {
-		return in, err
+// guards: every way in passes here, or through inspectFields, before its transaction,
+// for the writer waits for no guard. It takes out of m what may be taken out. Nothing
+// that it returns repeats any of the text but for what is wrong with it. Within the
+// write the refusal is the answer, unless what is refused stands already; in the end
+// both go to settle.
+func (s *Service) inspect(m *memd.Memory) *inspected {
+	in := s.inspectFields(m, fieldsOf(m))
+	if in.refused == nil {
+		in.refused = s.derivable(in, m.Tier, derivable.Texts{Summary: m.Summary, RawContent: m.RawContent, Why: m.Why, HowToApply: m.HowToApply})
 	}
-	told, err := s.derivable(m.Tier, derivable.Texts{Summary: m.Summary, RawContent: m.RawContent, Why: m.Why, HowToApply: m.HowToApply})
-	in.warnings = append(in.warnings, told...)
-	return in, err
+	return in
 }
 
 // inspectFields is inspect for some fields of m.
-func (s *Service) inspectFields(m *memd.Memory, fields []field) (*inspected, error) {
+func (s *Service) inspectFields(m *memd.Memory, fields []field) *inspected {
+	if s.onLook != nil {
+		s.onLook()
+	}
 	in := &inspected{}
+	before := make([]string, len(fields))
+	for i, f := range fields {
+		before[i] = *f.text
+	}
 	refused := s.takeSecrets(in, m, fields)
 	refused = append(refused, s.takePersonal(in, m.Tier, fields)...)
 	if len(refused) > 0 {
-		return in, &denied{refusal(refused), refused}
+		in.refused = &denied{refusal(refused), refused}
+		return in
 	}
-	return in, nil
+	for i, f := range fields {
+		if *f.text != before[i] {
+			s.fit(in, m, f, before[i])
+		}
+	}
+	return in
+}
+
+// touched reports whether the guards leave something else of a write than was sent.
+func (in *inspected) touched() bool { return in.changed || in.refused != nil }
+
+// heldBy reports whether a row, whose content is what was sent, holds all that the
+// write is refused for: then nothing of that is written anew.
+func (in *inspected) heldBy(row *memd.Memory) bool {
+	return !slices.ContainsFunc(in.wrong, func(w wrong) bool {
+		switch w.field {
+		case "summary", "raw_content", "why", "how_to_apply":
+			return false
+		case "tags":
+			return !slices.Contains(row.Tags, w.text)
+		case "access":
+			return !slices.Contains(row.Access, w.text)
+		case "source":
+			return row.Source != w.text
+		case "namespace":
+			return row.Namespace != w.text
+		case "memory_key":
+			return row.MemoryKey != w.text
+		case "owner":
+			return row.Owner != w.text
+		}
+		return true
+	})
+}
+
+// standing is what is said where the content that was sent stands already, from before
+// the guards would have taken it out or refused it: nothing of it is written.
+func (in *inspected) standing() *inspected {
+	out := &inspected{changed: in.changed}
+	var old []decision
+	for _, d := range in.done {
+		if isContent(d.field) && d.action == redacts {
+			old = append(old, d)
+		} else {
+			out.done = append(out.done, d)
+		}
+	}
+	if d, ok := errors.AsType[*denied](in.refused); ok {
+		old = append(old, d.done...)
+	}
+	for _, t := range in.told {
+		if !t.redacted || !isContent(t.field) {
+			out.told = append(out.told, t)
+		}
+	}
+	if len(old) > 0 {
+		out.warn("", "the memory stands since before this was looked for: %s; forget it, and write it anew without", places(old))
+	}
+	return out
+}
+
+func isContent(field string) bool {
+	return slices.Contains([]string{"summary", "raw_content", "why", "how_to_apply"}, field)
+}
+
+// maxWarnings bounds the warnings of one write.
+const maxWarnings = 20
+
+// warn adds a warning, once.
+func (in *inspected) warn(field, format string, args ...any) {
+	in.tell(told{field, fmt.Sprintf(format, args...), false})
+}
+
+// redacted is warn for a mark in a field.
+func (in *inspected) redacted(field, format string, args ...any) {
+	in.tell(told{field, fmt.Sprintf(format, args...), true})
+}
+
+func (in *inspected) tell(t told) {
+	if len(in.told) < maxWarnings && !slices.Contains(in.told, t) {
+		in.told = append(in.told, t)
+	}
+}
+
+func (in *inspected) warnings() (all []string) {
+	for _, t := range in.told {
+		all = append(all, t.text)
+	}
+	return all
 }
 
 // log writes to the log what was done to m, in its write.
@@ -142,19 +249,19 @@ func (s *Service) settle(c memd.Caller, in *inspected, err error) error {
 	return err
 }
 
-// derivable warns of texts that the code, git or a log can be asked for, or
-// returns why they are refused.
-func (s *Service) derivable(t memd.Tier, texts derivable.Texts) (warnings []string, err error) {
+// derivable warns of texts that the code, git or a log can be asked for, or returns
+// why they are refused.
+func (s *Service) derivable(in *inspected, t memd.Tier, texts derivable.Texts) error {
 	if s.guard.Derivable == configs.GuardOff {
-		return nil, nil
+		return nil
 	}
 	for _, f := range derivable.Look(texts) {
 		if t == memd.Long && s.guard.Derivable == configs.GuardBlock {
-			return nil, memd.FieldErrorf(memd.CodeNotDurableFact, f.Field, "%s holds %s (%s), which is no durable fact", f.Field, f.Rule.Said(), f.Rule).
+			return memd.FieldErrorf(memd.CodeNotDurableFact, f.Field, "%s holds %s (%s), which is no durable fact", f.Field, f.Rule.Said(), f.Rule).
 				WithHint("remember what it taught, in words, and name the file or commit as the source; guard.derivable: warn lets it pass")
 		}
-		warnings = append(warnings, fmt.Sprintf("%s holds %s (%s), which the code, git or a log can be asked for: what it taught, in words, lasts longer",
-			f.Field, f.Rule.Said(), f.Rule))
+		in.warn(f.Field, "%s holds %s (%s), which the code, git or a log can be asked for: what it taught, in words, lasts longer",
+			f.Field, f.Rule.Said(), f.Rule)
 	}
-	return warnings, nil
+	return nil
 }

@@ -31,10 +31,7 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if fence.Made(req.Summary, req.RawContent, req.Why, req.HowToApply) {
 		return echoed(memd.Long, memd.Fact), nil
 	}
-	in, err := s.inspectLong(&req, &memd.Memory{Namespace: ns})
-	if err != nil {
-		return memd.Written{}, s.settle(c, in, err)
-	}
+	wanted := s.inspectLong(req, &memd.Memory{Namespace: ns})
 	now := s.store.Now()
 	id, err := newID()
 	if err != nil {
@@ -42,31 +39,35 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	}
 	seen := s.look(ns, req.Source)
 	var out memd.Written
-	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
-		w, err := s.upsert(tx, c, ns, req, &memd.Memory{ID: id, CreatedAt: now}, seen, now)
-		w.Warnings = append(w.Warnings, in.warnings...)
-		if out = w; err != nil {
+	var did *inspected
+	err = s.once(ctx, c, &out, func(tx *store.Tx) (err error) {
+		if out, did, err = s.upsert(tx, c, ns, wanted, &memd.Memory{ID: id, CreatedAt: now}, seen, now); err != nil {
 			return err
 		}
-		return in.log(tx, s.entry(c, "", &out.Memory, now))
+		out.Warnings = append(out.Warnings, did.warnings()...)
+		return did.log(tx, s.entry(c, "", &out.Memory, now))
 	})
-	return out, s.settle(c, in, err)
+	return out, s.settle(c, did, err)
+}
+
+// wanted is a long row that is asked for: as it was sent, and what the guards leave
+// of it and say.
+type wanted struct {
+	sent, left memd.RememberLongTerm
+	in         *inspected
 }
 
 // inspectLong has the guards look at a long row that is made of a request, and of
-// what from keeps. What they leave of it is what is asked for.
-func (s *Service) inspectLong(req *memd.RememberLongTerm, from *memd.Memory) (*inspected, error) {
+// what from keeps.
+func (s *Service) inspectLong(req memd.RememberLongTerm, from *memd.Memory) wanted {
 	m := &memd.Memory{
 		Tier: memd.Long, Namespace: from.Namespace, MemoryKey: req.MemoryKey, Summary: req.Summary, RawContent: req.RawContent,
 		Why: req.Why, HowToApply: req.HowToApply, Source: req.Source, Owner: req.Owner,
 		Tags: slices.Clone(req.Tags), Access: slices.Clone(req.Access), SessionID: from.SessionID, Agent: from.Agent,
 	}
-	in, err := s.inspect(m)
-	if err != nil || !in.changed {
-		return in, err
-	}
-	req.Summary, req.RawContent, req.Why, req.HowToApply, req.Tags = m.Summary, m.RawContent, m.Why, m.HowToApply, m.Tags
-	return in, s.longFields(*req) // a mark may be longer than what it stands for
+	w := wanted{sent: req, left: req, in: s.inspect(m)}
+	w.left.Summary, w.left.RawContent, w.left.Why, w.left.HowToApply, w.left.Tags = m.Summary, m.RawContent, m.Why, m.HowToApply, m.Tags
+	return w
 }
 
 // longFields checks what can be checked without the head.
@@ -105,17 +106,45 @@ func (s *Service) longFields(req memd.RememberLongTerm) error {
 	return durableSource(req.Source, k)
 }
 
-// upsert writes req under its key. from carries what the new row keeps of the
-// row it is made from: the id, when it was created, and, on a promotion, its
-// old tier. seen is what was found of req's source.
-func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.RememberLongTerm, from *memd.Memory, seen sight, now memd.Time) (memd.Written, error) {
-	state, head, err := s.headRow(tx, ns, req.MemoryKey, now)
+// upsert writes what is wanted under its key. from carries what the new row keeps of
+// the row it is made from: the id, when it was created, and, on a promotion, its
+// old tier. seen is what was found of its source.
+func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, w wanted, from *memd.Memory, seen sight, now memd.Time) (memd.Written, *inspected, error) {
+	state, head, err := s.headRow(tx, ns, w.left.MemoryKey, now)
 	if err != nil {
-		return memd.Written{}, err
+		return memd.Written{}, w.in, err
 	}
 	if head != nil && !c.Holds(head.Access) {
-		return memd.Written{}, memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the caller does not hold the access tags of this key")
+		return memd.Written{}, w.in, memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the caller does not hold the access tags of this key")
 	}
+	if s.stands(c, ns, w, head, now) {
+		tags := w.left.Tags
+		w.left = w.sent
+		w.left.Tags, w.in = tags, w.in.standing()
+	} else if w.in.refused != nil {
+		return memd.Written{}, w.in, w.in.refused
+	}
+	out, err := s.put(tx, c, ns, w.left, state, head, from, seen, now)
+	return out, w.in, err
+}
+
+// stands reports whether what was sent is what the head says already, where the
+// guards would write something else or nothing.
+func (s *Service) stands(c memd.Caller, ns string, w wanted, head *memd.Memory, now memd.Time) bool {
+	if head == nil || !w.in.touched() || !w.in.heldBy(head) {
+		return false
+	}
+	sent, err := s.longRow(c, ns, w.sent, head, now)
+	return err == nil && sameContent(head, sent)
+}
+
+// sameContent reports whether a write of m makes no new version of its key.
+func sameContent(head, m *memd.Memory) bool {
+	return head.ContentHash == m.ContentHash && head.Source == m.Source && head.Kind == m.Kind
+}
+
+// put is upsert of what the guards have left, over a head that may be nil.
+func (s *Service) put(tx *store.Tx, c memd.Caller, ns string, req memd.RememberLongTerm, state store.Head, head, from *memd.Memory, seen sight, now memd.Time) (memd.Written, error) {
 	if err := s.checkBase(req.BaseVersion, head, now); err != nil {
 		return memd.Written{}, err
 	}
@@ -136,7 +165,7 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, req memd.Rememb
 	if head != nil && promoted { // a promotion opens nothing
 		m.Access = union(head.Access, m.Access)
 	}
-	if head != nil && head.ContentHash == m.ContentHash && head.Source == m.Source && head.Kind == m.Kind {
+	if head != nil && sameContent(head, m) {
 		if promoted && head.VerifiedAt.After(m.VerifiedAt.Time) { // and makes nothing older
 			return s.relabelHead(tx, c, head, m, now)
 		}

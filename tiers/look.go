@@ -39,25 +39,27 @@ func (s *Service) lookAndFetch(ctx context.Context, namespace, source string) si
 	return sight{namespace, source, s.sources.Look(ctx, namespace, source), s.store.Now()}
 }
 
-// lookFor is look for a row that is to be promoted, which rests on source or, where
-// that is empty, on its own.
-func (s *Service) lookFor(ctx context.Context, c memd.Caller, id, source string) (sight, error) {
-	m, err := s.toLookAt(ctx, c, id)
-	if err != nil || m.ID == "" {
-		return sight{}, err
-	}
-	return s.look(m.Namespace, first(source, m.Source)), nil
-}
-
 // toLookAt is the row that a write rests on, the zero one where the caller may not
 // write it: nothing is looked at then, and what is wrong the write says.
 func (s *Service) toLookAt(ctx context.Context, c memd.Caller, id string) (m memd.Memory, err error) {
-	if s.sources == nil || need(c, memd.RoleWrite) != nil {
+	if s.sources == nil {
+		return m, nil
+	}
+	if m, err = s.peek(ctx, c, id); m.Tier == memd.Transient {
+		return memd.Memory{}, err
+	}
+	return m, err
+}
+
+// peek is toLookAt for a write that the guards look at. Whose session a note is of the
+// write says.
+func (s *Service) peek(ctx context.Context, c memd.Caller, id string) (m memd.Memory, err error) {
+	if need(c, memd.RoleWrite) != nil {
 		return m, nil
 	}
 	err = s.store.View(ctx, func(v *store.View) error {
 		row, ok, err := v.Get(id)
-		if ok && maySee(c, &row, s.store.Now()) && row.Tier != memd.Transient {
+		if ok && maySee(c, &row, s.store.Now()) {
 			m = row
 		}
 		return err

@@ -16,36 +16,48 @@ func (s *Service) Promote(ctx context.Context, c memd.Caller, id string, req mem
 	default:
 		return memd.Written{}, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "to must be long or short")
 	}
-	var seen sight
-	if req.To != memd.Short {
-		var err error
-		if seen, err = s.lookFor(ctx, c, id, req.Source); err != nil {
-			return memd.Written{}, err
-		}
-	}
 	var out memd.Written
-	var in *inspected
-	err := s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
+	var did *inspected
+	err := s.changeSeen(ctx, c, id, &out, func(row memd.Memory) changing {
 		switch {
-		case m.Tier != memd.Short && m.Tier != memd.Archive:
-			return memd.Errorf(memd.CodeInvalidRequest, "only a short or archived memory is promoted; this one is %s", m.Tier)
+		case row.Tier != memd.Short && row.Tier != memd.Archive:
+			return failing(memd.Errorf(memd.CodeInvalidRequest, "only a short or archived memory is promoted; this one is %s", row.Tier))
 		case req.To != memd.Short:
-			out, in, err = s.promoteToLong(tx, c, m, req, seen, now)
-		case m.Tier == memd.Short:
-			return memd.FieldErrorf(memd.CodeInvalidRequest, "to", "this memory is short already")
-		default:
-			out, in, err = s.promoteToShort(tx, c, m, now)
+			return s.promoteToLong(c, row, req, &out, &did)
+		case row.Tier == memd.Short:
+			return failing(memd.FieldErrorf(memd.CodeInvalidRequest, "to", "this memory is short already"))
+		case row.MemoryKey != "":
+			return failing(memd.FieldErrorf(memd.CodeInvalidRequest, "to", "an archived memory with a key is promoted to long alone"))
 		}
-		if err != nil {
-			return err
-		}
-		out.Warnings = append(out.Warnings, in.warnings...)
-		return in.log(tx, s.entry(c, "", &out.Memory, now))
+		return s.promoteToShort(c, row, &out, &did)
 	})
-	return out, s.settle(c, in, err)
+	return out, s.settle(c, did, err)
 }
 
-func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Promote, seen sight, now memd.Time) (memd.Written, *inspected, error) {
+// promoteToLong is the promotion of a row to long, looked at before the write.
+func (s *Service) promoteToLong(c memd.Caller, row memd.Memory, req memd.Promote, out *memd.Written, did **inspected) changing {
+	up := promoted(&row, req)
+	if err := s.longFields(up); err != nil {
+		return failing(err)
+	}
+	w, seen := s.inspectLong(up, &row), s.look(row.Namespace, up.Source)
+	return func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
+		if *out, *did, err = s.upsert(tx, c, m.Namespace, w, m, seen, now); err != nil {
+			return err
+		}
+		if out.Unchanged { // the head says the same already
+			if _, err := tx.Delete(m.Tier, m.ID); err != nil {
+				return err
+			}
+		}
+		out.Created = false
+		out.Warnings = append(out.Warnings, (*did).warnings()...)
+		return (*did).log(tx, s.entry(c, "", &out.Memory, now))
+	}
+}
+
+// promoted is what a promotion of m asks for.
+func promoted(m *memd.Memory, req memd.Promote) memd.RememberLongTerm {
 	up := memd.RememberLongTerm{
 		MemoryKey: first(req.MemoryKey, m.MemoryKey), Summary: m.Summary, Source: first(req.Source, m.Source),
 		RawContent: m.RawContent, Why: first(req.Why, m.Why), HowToApply: first(req.HowToApply, m.HowToApply),
@@ -66,38 +78,34 @@ func (s *Service) promoteToLong(tx *store.Tx, c memd.Caller, m *memd.Memory, req
 			up.VerifiedAt = m.WrittenAt
 		}
 	}
-	if err := s.longFields(up); err != nil {
-		return memd.Written{}, nil, err
-	}
-	in, err := s.inspectLong(&up, m)
-	if err != nil {
-		return memd.Written{}, in, err
-	}
-	out, err := s.upsert(tx, c, m.Namespace, up, m, seen, now)
-	if err == nil && out.Unchanged { // the head says the same already
-		_, err = tx.Delete(m.Tier, m.ID)
-	}
-	out.Created = false
-	return out, in, err
+	return up
 }
 
-func (s *Service) promoteToShort(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) (memd.Written, *inspected, error) {
-	if m.MemoryKey != "" {
-		return memd.Written{}, nil, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "an archived memory with a key is promoted to long alone")
+// promoteToShort is the return of a row from the archive, looked at before the write.
+func (s *Service) promoteToShort(c memd.Caller, row memd.Memory, out *memd.Written, did **inspected) changing {
+	from := row.Tier
+	row.Tier, row.Tags = memd.Short, slices.Clone(row.Tags)
+	in := s.inspectShort(&row)
+	return func(tx *store.Tx, m *memd.Memory, now memd.Time) error {
+		if *did = in; in.refused != nil {
+			return in.refused
+		}
+		m.Tier, m.UpdatedAt = memd.Short, now
+		m.Summary, m.RawContent, m.Why, m.HowToApply = row.Summary, row.RawContent, row.Why, row.HowToApply
+		m.Source, m.Tags, m.ContentHash = row.Source, row.Tags, row.ContentHash
+		if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
+			return err
+		}
+		if err := tx.Move(m, from); err != nil {
+			return err
+		}
+		*out = s.shown(*m, now)
+		out.Warnings = in.warnings()
+		if err := tx.Audit(s.entry(c, "promote", m, now)); err != nil {
+			return err
+		}
+		return in.log(tx, s.entry(c, "", m, now))
 	}
-	from := m.Tier
-	m.Tier, m.UpdatedAt = memd.Short, now
-	in, err := s.inspectShort(m)
-	if err != nil {
-		return memd.Written{}, in, err
-	}
-	if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
-		return memd.Written{}, in, err
-	}
-	if err := tx.Move(m, from); err != nil {
-		return memd.Written{}, in, err
-	}
-	return s.shown(*m, now), in, tx.Audit(s.entry(c, "promote", m, now))
 }
 
 // Archive moves a short row, or a resolved pitfall, to the archive. A key's

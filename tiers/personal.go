@@ -74,20 +74,21 @@ func (s *Service) takePersonal(in *inspected, t memd.Tier, fields []field) (refu
 			switch s.onPersonal(found, t, f) {
 			case configs.GuardBlock:
 				refused = append(refused, decision{blocks, f.name, kind, ""})
+				in.wrong = append(in.wrong, wrong{f.name, *f.text})
 			case configs.GuardRedact:
 				out = append(out, found)
 				in.done = append(in.done, decision{redacts, f.name, kind, ""})
-				in.warn("%s: [redacted:%s] stands for %s", f.name, kind, saidOf(found.Kind))
+				in.redacted(f.name, "%s: [redacted:%s] stands for %s", f.name, kind, saidOf(found.Kind))
 			case configs.GuardWarn:
 				verb := "holds"
 				if !found.Sure {
 					verb = "may hold"
 				}
-				in.warn("%s %s %s (%s)", f.name, verb, saidOf(found.Kind), kind)
+				in.warn(f.name, "%s %s %s (%s)", f.name, verb, saidOf(found.Kind), kind)
 			}
 		}
 		if len(out) > 0 {
-			in.replace(f, personal.Redact(*f.text, out), string(out[0].Kind))
+			in.replace(f, personal.Redact(*f.text, out))
 		}
 	}
 	return refused

@@ -24,59 +24,63 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 	if fence.Made(m.Summary, m.RawContent) {
 		return echoed(memd.Short, m.Kind), nil
 	}
-	in, err := s.inspectShort(m)
-	if err != nil {
-		return memd.Written{}, s.settle(c, in, err)
-	}
+	sent := *m
+	sent.Tags = slices.Clone(m.Tags)
+	in := s.inspectShort(m)
 	var out memd.Written
-	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
-		if done, err := s.knownAlready(tx, c, m, req, &out, now); done || err != nil {
-			out.Warnings = append(out.Warnings, in.warnings...)
-			if err == nil {
-				err = in.log(tx, s.entry(c, "", &out.Memory, now))
+	var did *inspected
+	err = s.once(ctx, c, &out, func(tx *store.Tx) (err error) {
+		did = in
+		known := false
+		if in.touched() {
+			if known, err = s.knownAlready(tx, c, &sent, in, req, &out, now); known {
+				did = in.standing()
+			} else if err == nil {
+				err = in.refused
 			}
+		}
+		if !known && err == nil {
+			known, err = s.knownAlready(tx, c, m, in, req, &out, now)
+		}
+		if err == nil && !known {
+			err = s.insertShort(tx, c, m, &out, now)
+		}
+		if err != nil {
 			return err
 		}
-		if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
-			return err
-		}
-		out = s.shown(*m, now)
-		out.Created, out.Warnings = true, in.warnings
-		if err := tx.Insert(m); err != nil {
-			return err
-		}
-		if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
-			return err
-		}
-		return tx.Audit(s.entry(c, "remember", m, now))
+		out.Warnings = append(out.Warnings, did.warnings()...)
+		return did.log(tx, s.entry(c, "", &out.Memory, now))
 	})
-	return out, s.settle(c, in, err)
+	return out, s.settle(c, did, err)
+}
+
+func (s *Service) insertShort(tx *store.Tx, c memd.Caller, m *memd.Memory, out *memd.Written, now memd.Time) error {
+	if err := s.roomInShort(tx, c, m.Namespace, now); err != nil {
+		return err
+	}
+	*out = s.shown(*m, now)
+	out.Created = true
+	if err := tx.Insert(m); err != nil {
+		return err
+	}
+	return tx.Audit(s.entry(c, "remember", m, now))
 }
 
 // inspectShort has the guards look at a short row. What they leave of it is what is
 // written, and what makes it a duplicate.
-func (s *Service) inspectShort(m *memd.Memory) (*inspected, error) {
-	in, err := s.inspect(m)
-	if err != nil || !in.changed {
-		return in, err
+func (s *Service) inspectShort(m *memd.Memory) *inspected {
+	in := s.inspect(m)
+	if in.changed {
+		m.Tags = union([]string{}, m.Tags) // two may have become one
+		rehash(m)
 	}
-	if err := summary(m.Summary, s.budgets.ShortChars); err != nil { // a mark may be longer than what it stands for
-		return in, err
-	}
-	if err := s.raw(m.RawContent); err != nil {
-		return in, err
-	}
-	if m.Tags, err = tags("tags", m.Tags); err != nil {
-		return in, err
-	}
-	rehash(m)
-	return in, nil
+	return in
 }
 
 // knownAlready answers the write of m, in out, if its content stands: in the
 // long tier, which is left alone, or in the short tier, which then says it
-// again.
-func (s *Service) knownAlready(tx *store.Tx, c memd.Caller, m *memd.Memory, req memd.Remember, out *memd.Written, now memd.Time) (bool, error) {
+// again. What m is refused for must stand in that row.
+func (s *Service) knownAlready(tx *store.Tx, c memd.Caller, m *memd.Memory, in *inspected, req memd.Remember, out *memd.Written, now memd.Time) (bool, error) {
 	if has, err := tx.HasContent(m.Namespace, m.ContentHash); !has || err != nil {
 		return false, err
 	}
@@ -84,13 +88,13 @@ func (s *Service) knownAlready(tx *store.Tx, c memd.Caller, m *memd.Memory, req 
 	if err != nil {
 		return false, err
 	}
-	if found {
+	if found && in.heldBy(&twin) {
 		*out = s.shown(twin, now)
 		out.Deduplicated, out.DuplicateOf = true, twin.ID
 		return true, nil
 	}
 	twin, found, err = twinOf(tx, c, m, memd.Short, now)
-	if err != nil || !found {
+	if err != nil || !found || !in.heldBy(&twin) {
 		return false, err
 	}
 	refresh(&twin, m, now)

@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memd"
 	"memd/configs"
@@ -122,6 +120,7 @@ func (s *Service) takeSecrets(in *inspected, m *memd.Memory, fields []field) (re
 			continue
 		}
 		if mode == configs.GuardBlock || f.fixed {
+			in.wrong = append(in.wrong, wrong{f.name, *f.text})
 			for _, one := range found[i] {
 				refused = append(refused, decision{blocks, f.name, one.Rule, one.Fingerprint})
 			}
@@ -129,59 +128,50 @@ func (s *Service) takeSecrets(in *inspected, m *memd.Memory, fields []field) (re
 		}
 		// What was parted by what is taken out now may be one in its turn.
 		clean, more := s.scanner.Clean(secrets.Redact(*f.text, found[i]))
-		in.replace(f, clean, found[i][0].Rule)
+		in.replace(f, clean)
 		for _, one := range append(found[i], more...) {
 			in.done = append(in.done, decision{redacts, f.name, one.Rule, one.Fingerprint})
-			in.warn("%s: [redacted:%s] stands for a secret; if it is none, `memd guard allow %s --reason TEXT` lets it pass the next time",
+			in.redacted(f.name, "%s: [redacted:%s] stands for a secret; if it is none, `memd guard allow %s --reason TEXT` lets it pass the next time",
 				f.name, one.Rule, one.Fingerprint)
 		}
 	}
 	return refused
 }
 
-// replace puts a redacted text in the place of a field's. A tag that has become too
-// long is the mark alone.
-func (in *inspected) replace(f field, text, rule string) {
-	if f.name == "tags" && utf8.RuneCountInString(text) > memd.MaxTagChars {
-		text = "[redacted:" + rule + "]"
-	}
-	*f.text, in.changed = text, true
-}
-
-// maxWarnings bounds the warnings of one write.
-const maxWarnings = 20
-
-// warn adds a warning, once.
-func (in *inspected) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if len(in.warnings) < maxWarnings && !slices.Contains(in.warnings, text) {
-		in.warnings = append(in.warnings, text)
-	}
-}
-
 // refusal words why a write is refused: rules and names of fields, and what to do.
 func refusal(done []decision) *memd.Error {
 	e := memd.Errorf(memd.CodeSecretDetected, "")
-	var found, prints []string
-	add := func(list *[]string, word string) {
-		if word != "" && !slices.Contains(*list, word) {
-			*list = append(*list, word)
-		}
-	}
+	var prints []string
 	for _, d := range done {
 		add(&e.Fields, d.field)
 		add(&e.Rules, d.rule)
-		add(&found, d.rule+" in "+d.field)
 		add(&prints, d.fingerprint)
 	}
-	const most = 10
 	e.Field = e.Fields[0]
-	e.Message = "this is not written down: " + strings.Join(found[:min(len(found), most)], ", ")
-	if len(found) > most {
-		e.Message += " and more"
-	}
+	e.Message = "this is not written down: " + places(done)
 	if len(prints) == 0 {
 		return e.WithHint("take it out; section guard of the configuration says what is done with personal data")
 	}
 	return e.WithHint("take it out, and write where it is kept; if it is none, `memd guard allow %s --reason TEXT` lets it pass", prints[0])
+}
+
+// add adds a word to a list, once.
+func add(list *[]string, word string) {
+	if word != "" && !slices.Contains(*list, word) {
+		*list = append(*list, word)
+	}
+}
+
+// places are the rules of decisions and their fields, in words.
+func places(done []decision) string {
+	var found []string
+	for _, d := range done {
+		add(&found, d.rule+" in "+d.field)
+	}
+	const most = 10
+	text := strings.Join(found[:min(len(found), most)], ", ")
+	if len(found) > most {
+		text += " and more"
+	}
+	return text
 }

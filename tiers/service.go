@@ -23,6 +23,7 @@ type Service struct {
 	guard   configs.Guard
 	allowed *guard.Allowed // nil where nothing is
 	scanner *secrets.Scanner
+	onLook  func() // nil but in tests: a guard looks at a text
 	counts  *counts
 }
 

@@ -25,16 +25,16 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 	if fence.Made(m.Summary) {
 		return echoed(memd.Transient, m.Kind), nil
 	}
-	in, err := s.inspectFields(m, fieldsOf(m)) // a note need not be durable
-	if err == nil && in.changed {
+	in := s.inspectFields(m, fieldsOf(m)) // a note need not be durable
+	if in.changed {
 		rehash(m)
-		err = summary(m.Summary, s.budgets.TransientChars) // a mark may be longer than what it stands for
-	}
-	if err != nil {
-		return memd.Written{}, s.settle(c, in, err)
 	}
 	var out memd.Written
+	var did *inspected
 	err = s.once(ctx, c, &out, func(tx *store.Tx) error {
+		if did = in; in.refused != nil {
+			return in.refused
+		}
 		owner, err := tx.SessionOwner(session)
 		if err != nil {
 			return err
@@ -59,13 +59,13 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 			return err
 		}
 		out = s.shown(*m, now)
-		out.Created, out.Warnings = true, in.warnings
+		out.Created, out.Warnings = true, in.warnings()
 		if err := in.log(tx, s.entry(c, "", m, now)); err != nil {
 			return err
 		}
 		return tx.Audit(s.entry(c, "note", m, now))
 	})
-	return out, s.settle(c, in, err)
+	return out, s.settle(c, did, err)
 }
 
 func (s *Service) noteRow(c memd.Caller, session string, req memd.Note, now memd.Time) (*memd.Memory, error) {
