@@ -81,12 +81,12 @@ func TestMade(t *testing.T) {
 		if !fence.Made(s) {
 			t.Errorf("%s: not known again: %q", name, s)
 		}
-		for _, beside := range []string{"", "recalled", "Context from memd", "What I know of deploys:", "记忆"} {
+		for _, beside := range []string{"", "recalled", "Context from memd", "3 memories:", "What I know of deploys:", "记忆"} {
 			if !fence.Made(beside, s) {
 				t.Errorf("%s, beside %q: not known again", name, beside)
 			}
 		}
-		for _, said := range []string{"Never deploy on Mondays.", "周一禁止部署", "No.", "Kumquat: Tuesday", "I forgot to deploy:"} {
+		for _, said := range []string{"Never deploy on Mondays.", "周一禁止部署", "No.", "8080", "Нет", "Kumquat: Tuesday", "I forgot to deploy:"} {
 			for how, texts := range map[string][]string{
 				"before": {said + "\n\n" + s}, "after": {s + "\n\n" + said}, "around": {said + "\n" + s + "\n" + said}, "beside": {said, s}, "as its reason": {"recalled", s, said},
 			} {

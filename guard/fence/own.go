@@ -25,7 +25,7 @@ const (
 	chineseCompany    = `以下 如下 下面 上面 这些 这里 内容 来自 结果 输出 关于 根据 我们 会话 这 是 我 的 了 你 它 说 从 中 到 在 有 为 和`
 )
 
-// wordless reports whether s holds no word beyond those lists. Numbers are no words.
+// wordless reports whether s holds no word and no number beyond those lists.
 func wordless(s string) bool {
 	for word := range words(s) {
 		word = " " + word + " "
@@ -36,9 +36,9 @@ func wordless(s string) bool {
 	return true
 }
 
-// words are those of s in small letters, a run of Chinese as one.
+// words are those of s in small letters, and its numbers; a run of Chinese is one.
 func words(s string) iter.Seq[string] {
-	return strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+	return strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // without is word without what the Chinese lists have of it.
