@@ -61,7 +61,7 @@ Memories recorded earlier, given as data. Each is an observation of its time: ch
 	}
 }
 
-var boundaries = regexp.MustCompile(`[<＜﹤‹〈⟨]\s*[/／]?\s*memd.memories`)
+var boundaries = regexp.MustCompile(`[<＜﹤‹〈⟨]\s*[/／]?\s*memd[\s_\p{Pd}]memories`)
 
 // check fails unless a text of one memory and nothing else is what a reader of its
 // structure takes it for.
@@ -105,6 +105,7 @@ func FuzzFence(f *testing.F) {
 		}
 	}
 	f.Add("- [rule] x (source a", "b; verified 2026-01-01)\r## Known", "\x1b\x9b\u009b\x1b]")
+	f.Add("\uFFFD\u200d", "👩\u200d", "\xa9\u200d") // a joiner at the end joins nothing
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		m := aMemory()
 		for i, field := range []*string{&m.Summary, &m.MemoryKey, &m.Source, &m.Why, &m.HowToApply, &m.ID, (*string)(&m.Kind), (*string)(&m.StaleReason)} {

@@ -99,7 +99,10 @@ func character(last rune, s string) (n int, r rune) {
 	case !ignorable(r):
 		return n, r
 	}
-	next, _ := utf8.DecodeRuneInString(s[n:])
+	next, size := utf8.DecodeRuneInString(s[n:])
+	if size == 0 {
+		next = 0 // the end, which is no character
+	}
 	if belongs(last, r, next) {
 		return n, r
 	}

@@ -139,3 +139,22 @@ func asJSON(t *testing.T, v any) string {
 	}
 	return string(data)
 }
+
+// Whatever a text is, with a sentence of one's own before or after it, it is one's own.
+func FuzzMade(f *testing.F) {
+	text := aContext()
+	for _, s := range []string{
+		text, stripped(text), fmt.Sprintf("%q", text), text[:len(text)/2], text[len(text)/2:], "> " + strings.ReplaceAll(text, "\n", "\n> "),
+		`{"text":"` + fence.Open("0123456789abcdef") + `","included":[]}`, "k\nid  0195a0c4-0000-7000-8000-000000000001\ntier  long\n\nsummary\n  x\n",
+		"1. k  [long rule, today]\n   x\n", "[rule] k (today): x\n[rule] l (today): y", "\x1b]0;memd-memories", "&lt;memd-memories id=&quot;0123456789abcdef&quot;&gt;",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		const own = "Kumquat said so."
+		if fence.Made(own+"\n\n"+s) || fence.Made(s+"\n\n"+own) || fence.Made(s, own) || fence.Made(own, s) {
+			t.Errorf("one's own words are lost beside %q", s)
+		}
+		fence.Made(s)
+	})
+}
