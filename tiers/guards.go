@@ -31,9 +31,10 @@ func (s *Service) Guards(m *memd.Memory) []Guard {
 	if m.Tier == memd.Transient { // a note need not be durable
 		return all
 	}
-	told, err := s.derivable(m.Tier, derivable.Texts{Summary: m.Summary, RawContent: m.RawContent, Why: m.Why, HowToApply: m.HowToApply})
+	ofFacts := &inspected{}
+	err := s.derivable(ofFacts, m.Tier, derivable.Texts{Summary: m.Summary, RawContent: m.RawContent, Why: m.Why, HowToApply: m.HowToApply})
 	facts := Guard{Name: string(memd.CodeNotDurableFact), Wrong: said(err)}
-	if len(told) > 0 {
+	if told := ofFacts.warnings(); len(told) > 0 {
 		facts.Else = "would warn: " + strings.Join(told, "; ")
 	}
 	return append(all, facts)
