@@ -87,7 +87,7 @@ func TestAuditParameters(t *testing.T) {
 		d.get("/v1/audit?sample="+bad).refused(400, memd.CodeInvalidRequest, "sample")
 	}
 	d.get("/v1/audit?sample=1&sample=2").refused(400, memd.CodeInvalidRequest, "sample")
-	d.get("/v1/audit?verbose=true").refused(400, memd.CodeInvalidRequest, "")
+	d.get("/v1/audit?verbose=true").refused(400, memd.CodeInvalidRequest, "verbose")
 	for _, good := range []string{"0", "200"} {
 		d.get("/v1/audit?sample=" + good).want(200)
 	}

@@ -35,5 +35,5 @@ func TestBackup(t *testing.T) {
 	for _, to := range []string{"relative", "../up", d.store.Dir(), filepath.Join(d.store.Dir(), "history")} {
 		d.post("/v1/backup", fmt.Sprintf(`{"to":%q}`, to)).refused(400, memd.CodeInvalidRequest, "to")
 	}
-	d.post("/v1/backup", `{"where":"x"}`).refused(400, memd.CodeInvalidRequest, "")
+	d.post("/v1/backup", `{"where":"x"}`).refused(400, memd.CodeInvalidRequest, "where")
 }

@@ -124,7 +124,7 @@ func TestLogPages(t *testing.T) {
 		field, _, _ := strings.Cut(bad, "=")
 		d.get("/v1/log?"+bad).refused(400, memd.CodeInvalidRequest, field)
 	}
-	d.get("/v1/log?since=1").refused(400, memd.CodeInvalidRequest, "")
+	d.get("/v1/log?since=1").refused(400, memd.CodeInvalidRequest, "since")
 	// No route takes anything from it or changes it.
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		d.do(ask{method: method, path: "/v1/log"}).want(http.StatusMethodNotAllowed)

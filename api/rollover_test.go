@@ -148,7 +148,7 @@ func TestRolloverAndCompactAreTheOperators(t *testing.T) {
 	for _, path := range []string{"/v1/rollover", "/v1/compact"} {
 		d.do(ask{method: "POST", path: path, token: writer}).refused(403, memd.CodeForbidden, "")
 		d.do(ask{method: "POST", path: path, token: operator}).want(200)
-		d.post(path, `{"now":true}`).refused(400, memd.CodeInvalidRequest, "")
+		d.post(path, `{"now":true}`).refused(400, memd.CodeInvalidRequest, "now")
 		d.get(path).refused(405, memd.CodeInvalidRequest, "")
 	}
 }

@@ -206,7 +206,7 @@ func TestList(t *testing.T) {
 	}
 	for query, field := range map[string]string{
 		"?limit=0": "limit", "?limit=201": "limit", "?limit=x": "limit", "?limit=": "limit", "?limit=1&limit=2": "limit",
-		"?stale=1": "stale", "?tier=middle": "tier", "?kind=idea": "kind", "?cursor=x": "cursor", "?tiers=short": "",
+		"?stale=1": "stale", "?tier=middle": "tier", "?kind=idea": "kind", "?cursor=x": "cursor", "?tiers=short": "tiers",
 		"?namespace=UP": "namespace", "?q=%ff": "q", "?q=%zz": "", "?a;b": "", "?%3Cscript%3E=1": "",
 	} {
 		d.get("/v1/memories"+query).refused(400, memd.CodeInvalidRequest, field)

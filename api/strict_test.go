@@ -17,12 +17,12 @@ func TestStrictJSON(t *testing.T) {
 		code   memd.Code
 		field  string
 	}{
-		{`{"summary":"a","colour":"red"}`, 400, memd.CodeInvalidRequest, ""},
-		{`{"Summary":"a"}`, 400, memd.CodeInvalidRequest, ""},
-		{`{"summary":"a","SUMMARY":"b"}`, 400, memd.CodeInvalidRequest, ""},
+		{`{"summary":"a","colour":"red"}`, 400, memd.CodeInvalidRequest, "colour"},
+		{`{"Summary":"a"}`, 400, memd.CodeInvalidRequest, "Summary"},
+		{`{"summary":"a","SUMMARY":"b"}`, 400, memd.CodeInvalidRequest, "SUMMARY"},
 		{`{"summary":"a","summary":"b"}`, 400, memd.CodeInvalidRequest, "summary"},
 		{`{"summary":"a","s\u0075mmary":"b"}`, 400, memd.CodeInvalidRequest, "summary"},
-		{`{"summary":{"a":1,"a":2}}`, 400, memd.CodeInvalidRequest, ""},
+		{`{"summary":{"a":1,"a":2}}`, 400, memd.CodeInvalidRequest, "a"},
 		{`{"summary":"a","x y":1}`, 400, memd.CodeInvalidRequest, ""},
 		{`{"summary":"a","":1}`, 400, memd.CodeInvalidRequest, ""},
 		{`{"summary":"a"} {}`, 400, memd.CodeInvalidRequest, ""},
@@ -174,7 +174,7 @@ func TestBodyBound(t *testing.T) {
 		frame := `{"summary":"a","unknown":""}`
 		return frame[:len(frame)-2] + strings.Repeat("x", size-len(frame)) + frame[len(frame)-2:]
 	}
-	d.post("/v1/remember", fill(maxBody)).refused(400, memd.CodeInvalidRequest, "")
+	d.post("/v1/remember", fill(maxBody)).refused(400, memd.CodeInvalidRequest, "unknown")
 	d.post("/v1/remember", fill(maxBody+1)).refused(413, memd.CodeTooLarge, "")
 	d.post("/v1/recall", strings.Repeat("[", maxBody)).refused(400, memd.CodeInvalidRequest, "")
 	d.post("/v1/recall", strings.Repeat("[", maxBody/2)+strings.Repeat("]", maxBody/2)).refused(400, memd.CodeInvalidRequest, "")

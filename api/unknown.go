@@ -2,34 +2,44 @@ package api
 
 import (
 	"maps"
-	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	"memd"
 )
 
-// unknown refuses a name that is none of those that a call knows. It is not
-// repeated unless a memory has a field of that name: it may be anything, a secret
-// included. Who mistyped it is told which one is near.
+// plainName is what an unknown name may look like to be repeated: letters of one case
+// alone. Keys and tokens look otherwise; a name may be anything, a secret included.
+var plainName = regexp.MustCompile(`^[a-z]+(_[a-z]+){0,3}$`)
+
+// maxPlainName bounds such a name, in bytes.
+const maxPlainName = 24
+
+// unknown refuses a name that is none of those that a call knows. It is repeated
+// where it is a plain word or a slip of the hand for a known
+// name, of which the hint then tells.
 func unknown(name, what string, known []string) error {
+	near := nearest(name, known)
 	e := memd.Errorf(memd.CodeInvalidRequest, "the request has a %s that this call does not know", what)
-	if _, ok := placesOf(reflect.TypeFor[memd.Memory]())[name]; ok {
+	if near != "" || isPlain(name) {
 		e = memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s is no %s of this call", name, what)
 	}
 	if len(known) == 0 {
 		return e.WithHint("this call takes none")
 	}
 	hint := "it knows " + strings.Join(known, ", ")
-	if near := nearest(name, known); near != "" {
+	if near != "" {
 		hint = "is " + near + " meant? " + hint
 	}
 	return e.WithHint("%s", hint)
 }
 
+func isPlain(name string) bool { return len(name) <= maxPlainName && plainName.MatchString(name) }
+
 // repeated refuses a name that stands twice in an object.
 func repeated(name string, known map[string]int) error {
-	if _, ok := known[name]; !ok {
+	if _, ok := known[name]; !ok && !isPlain(name) {
 		return memd.Errorf(memd.CodeInvalidRequest, "the body has a field twice")
 	}
 	return memd.FieldErrorf(memd.CodeInvalidRequest, name, "%s stands twice in the body", name)
