@@ -22,7 +22,7 @@ func (v view) decoded() (view, bool) {
 			break
 		}
 		at = end
-		line := max(kept, strings.LastIndexByte(v.S[:start], '\n')+1)
+		line := kept + strings.LastIndexByte(v.S[kept:start], '\n') + 1
 		b.Keep(line, start)
 		b.Put(plainText, start, end)
 		kept = end

@@ -29,7 +29,11 @@ func privateKey() func(string, int, int) (int, int) {
 			return -1, 0
 		}
 		start := at + n + m[1]
-		end := start + body.FindStringIndex(text[start:])[1]
+		upTo := len(text) // another begins before, or this one ends
+		if i := strings.Index(text[start:], "PRIVATE KEY"); i >= 0 {
+			upTo = start + i
+		}
+		end := start + body.FindStringIndex(text[start:upTo])[1]
 		if len(strings.Join(strings.Fields(text[start:end]), "")) < 32 || crossedOut(text[start:end]) {
 			return -1, 0
 		}

@@ -64,10 +64,11 @@ func must(err error) {
 // them only.
 func (l *library) find(text string) []hit {
 	hits := l.matches(apart(text))
+	outdone := outdoneBy(hits)
 	var found []hit
 	for _, h := range hits {
 		value := text[h.start:h.end]
-		if !crossedOut(value) && (h.rule != ruleGeneric || isKey(text[:h.start], value) && !outdone(h, hits)) {
+		if !crossedOut(value) && (h.rule != ruleGeneric || isKey(text[:h.start], value) && !outdone(h)) {
 			found = append(found, h)
 		}
 	}
@@ -159,6 +160,9 @@ const (
 // text, and reads it slowly.
 func around(spans []span, text string, start, end int) []span {
 	s := span{max(0, start-reachBefore), min(len(text), end+reachBehind)}
+	if last := len(spans) - 1; last >= 0 && s.end <= spans[last].end-2 {
+		return spans // the token that it ends in was gone through before
+	}
 	for s.end < len(text) && inToken(text[s.end]) {
 		s.end++
 	}
@@ -170,16 +174,29 @@ func around(spans []span, text string, start, end int) []span {
 	return append(spans, s)
 }
 
-// outdone reports whether a rule with a form of its own found the same.
-func outdone(generic hit, hits []hit) bool {
-	return slices.ContainsFunc(hits, func(h hit) bool {
-		return h.rule != ruleGeneric && h.start <= generic.start && h.end >= generic.end
-	})
+// outdoneBy returns what reports whether a rule with a form of its own, one of
+// hits, found the same as the rule without.
+func outdoneBy(hits []hit) func(hit) bool {
+	var formed []hit
+	for _, h := range hits {
+		if h.rule != ruleGeneric {
+			formed = append(formed, h)
+		}
+	}
+	slices.SortFunc(formed, func(a, b hit) int { return a.start - b.start })
+	for i := 1; i < len(formed); i++ {
+		formed[i].end = max(formed[i].end, formed[i-1].end) // the furthest so far
+	}
+	return func(h hit) bool {
+		n, _ := slices.BinarySearchFunc(formed, h.start+1, func(f hit, start int) int { return f.start - start })
+		return n > 0 && formed[n-1].end >= h.end
+	}
 }
 
 // apply returns what one rule finds in a part of text.
 func (l *library) apply(r config.Rule, text string, within span) []hit {
 	var hits []hit
+	lines := lineLists{}
 	for _, m := range r.Regex.FindAllStringIndex(text[within.start:within.end], -1) {
 		m[0], m[1] = m[0]+within.start, m[1]+within.start
 		match := strings.TrimRight(text[m[0]:m[1]], "\n")
@@ -192,7 +209,7 @@ func (l *library) apply(r config.Rule, text string, within span) []hit {
 			continue
 		}
 		start, end = m[0]+start, m[0]+end
-		if h := (hit{r.RuleID, start, end}); !allowed(l.allow, text, m, match, secret) && !allowed(r.Allowlists, text, m, match, secret) {
+		if h := (hit{r.RuleID, start, end}); !lines.allowed(l.allow, text, m, match, secret) && !lines.allowed(r.Allowlists, text, m, match, secret) {
 			hits = append(hits, h)
 		}
 	}
@@ -217,31 +234,49 @@ func secretOf(r config.Rule, match string) (start, end int, ok bool) {
 	return 0, len(match), true
 }
 
+// lineLists remember what lists say about the lines of a match, which many
+// matches of one rule may share: a line is read once a list, however long it is.
+type lineLists map[*config.Allowlist]struct {
+	at      span
+	allowed bool
+}
+
 // allowed reports whether a list of the library lets a secret pass.
-func allowed(lists []*config.Allowlist, text string, at []int, match, secret string) bool {
+func (l lineLists) allowed(lists []*config.Allowlist, text string, at []int, match, secret string) bool {
 	return slices.ContainsFunc(lists, func(a *config.Allowlist) bool {
-		target := secret
-		switch a.RegexTarget {
-		case "match":
-			target = match
-		case "line":
-			target = linesOf(text, at)
+		named := func() bool {
+			switch a.RegexTarget {
+			case "match":
+				return a.RegexAllowed(match)
+			case "line":
+				return l.line(a, text, at)
+			}
+			return a.RegexAllowed(secret)
 		}
 		stopped, _ := a.ContainsStopWord(secret)
 		if a.MatchCondition != config.AllowlistMatchAnd {
-			return a.RegexAllowed(target) || stopped
+			return stopped || named()
 		}
 		// All that the list names must hold, and a text has no path or commit.
 		return len(a.Commits) == 0 && len(a.Paths) == 0 &&
-			(len(a.Regexes) == 0 || a.RegexAllowed(target)) && (len(a.StopWords) == 0 || stopped)
+			(len(a.Regexes) == 0 || named()) && (len(a.StopWords) == 0 || stopped)
 	})
 }
 
-// linesOf are the lines that a match stands in.
-func linesOf(text string, at []int) string {
-	start := strings.LastIndexByte(text[:at[0]], '\n') + 1
-	if i := strings.IndexByte(text[at[1]:], '\n'); i >= 0 {
-		return text[start : at[1]+i]
+// line reports whether a list lets what stands in the lines of a match pass.
+func (l lineLists) line(a *config.Allowlist, text string, at []int) bool {
+	known, ok := l[a]
+	if ok && at[0] >= known.at.start && at[1] <= known.at.end {
+		return known.allowed
 	}
-	return text[start:]
+	known.at = span{strings.LastIndexByte(text[:at[0]], '\n') + 1, len(text)}
+	if i := strings.IndexByte(text[at[1]:], '\n'); i >= 0 {
+		known.at.end = at[1] + i
+	}
+	line := text[known.at.start:known.at.end]
+	known.allowed = a.RegexAllowed(line)
+	if !strings.Contains(line, "\n") { // a match over several lines shares them with none
+		l[a] = known
+	}
+	return known.allowed
 }

@@ -39,10 +39,17 @@ const ruleUnsettled = "unsettled"
 // find returns what our rules find in text.
 func (o *own) find(text string) []hit {
 	var hits []hit
+	passed := make([]int, len(o.rules)) // where the last long hit of each ends: what it finds within is no other secret
 	o.words.each(text, func(at int, t trigger) {
+		if at < passed[t.rule] {
+			return
+		}
 		r := o.rules[t.rule]
 		if start, end := r.find(text, at, len(t.word)); start >= 0 && start < end {
 			hits = append(hits, hit{r.id, start, end})
+			if end-start > maxMatch {
+				passed[t.rule] = end
+			}
 		}
 	})
 	return hits
@@ -59,7 +66,8 @@ func ahead(text string, at int) string { return text[at:min(len(text), at+maxMat
 func behind(text string, at int) string { return text[max(0, at-maxMatch):at] }
 
 // wholeToken is where a match that begins at from and has n bytes ends, which
-// may be further than a rule looks.
+// may be further than a rule looks. A rule judges what it looks at, and asks for
+// the rest of what it found only, so that it reads a long token once.
 func wholeToken(text string, from, n int) int {
 	if n < maxMatch {
 		return from + n
@@ -93,11 +101,11 @@ func form(id, pattern string, words ...string) rule {
 		if end == nil {
 			return -1, 0
 		}
-		stop := wholeToken(text, at+n, end[1])
-		if stop < len(text) && isAlnum(text[stop]) || crossedOut(text[at:stop]) || !mixed(text[at+n:stop]) {
+		stop := at + n + end[1]
+		if end[1] < maxMatch && stop < len(text) && isAlnum(text[stop]) || crossedOut(text[at:stop]) || !mixed(text[at+n:stop]) {
 			return -1, 0
 		}
-		return at, stop
+		return at, wholeToken(text, at+n, end[1])
 	}}
 }
 
@@ -110,10 +118,10 @@ func after(id, pattern string, ok func(string) bool, words ...string) rule {
 		if m == nil || m[2] < 0 {
 			return -1, 0
 		}
-		start, end := at+n+m[2], wholeToken(text, at+n, m[3])
+		start, end := at+n+m[2], at+n+m[3]
 		if value := text[start:end]; placeholder(value) || ok != nil && !ok(value) {
 			return -1, 0
 		}
-		return start, end
+		return start, wholeToken(text, at+n, m[3])
 	}}
 }

@@ -58,13 +58,16 @@ func (s *Scanner) Clean(text string) (string, []Finding) {
 	return markOpen + ruleUnsettled + "]", all
 }
 
+// maxMark is how long a mark is at most, in bytes.
+const maxMark = 100
+
 // mark is the length of the mark of a redaction that text begins with, 0
 // without one. Only ids of rules make one, lest a secret hide in brackets.
 func (r *rules) mark(text string) int {
 	if text[0] != '[' || !strings.HasPrefix(text, markOpen) {
 		return 0
 	}
-	end := strings.IndexByte(text, ']')
+	end := strings.IndexByte(text[:min(len(text), maxMark)], ']')
 	if end < 0 || !r.ids[text[len(markOpen):end]] {
 		return 0
 	}

@@ -247,6 +247,9 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	}
+	for _, unit := range hostile() {
+		f.Add(strings.Repeat(unit, 1+300/len(unit)))
+	}
 	f.Add("a\xffb password:\xff\xfe1234567a")
 	f.Add("-----BEGIN PRIVATE KEY-----")
 	f.Add("password=[redacted:password]x1y2z3w4")
