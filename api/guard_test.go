@@ -26,7 +26,7 @@ func TestGuardOverREST(t *testing.T) {
 		}
 		return r
 	}
-	p := send("POST", "/v1/remember_long_term", `{"memory_key":"k","summary":"it is SECRET","source":"a.md","tags":["SECRET"],"why":"card 4111 1111 1111 1111"}`, nil).
+	p := send("POST", "/v1/remember_long_term", `{"memory_key":"k","summary":"it is SECRET","source":"a.md","tags":["SECRET"],"why":"card 4539 1488 0343 6467"}`, nil).
 		refused(422, memd.CodeSecretDetected, "summary")
 	if got := fmt.Sprint(p.Rules, p.Fields, p.Detail); got != "[github-pat] [summary tags]this is not written down: github-pat in summary, github-pat in tags" {
 		t.Errorf("problem %s", got)

@@ -35,7 +35,7 @@ func wide(text string) string {
 }
 
 // pieces are parts of the made-up secrets that no file may hold.
-var pieces = []string{aToken[:20], aToken[20:], wide(aToken)[:30], "Tiger#2024", "Tiger2024", "4111 1111", "41111111"}
+var pieces = []string{aToken[:20], aToken[20:], wide(aToken)[:30], "Tiger#2024", "Tiger2024", "4539 1488", "45391488"}
 
 // door is a way in with a field of its own to put a text into.
 type door struct {
@@ -350,7 +350,7 @@ func TestAllowedSecrets(t *testing.T) {
 func TestGuardLogs(t *testing.T) {
 	h := newHouse(t, nil)
 	w := h.remember(hidden["plain"]+"\n"+hidden["assigned"], func(r *memd.Remember) {
-		r.RawContent = "the card is 4111 1111 1111 1111"
+		r.RawContent = "the card is 4539 1488 0343 6467"
 		r.Tags = []string{aToken}
 	})
 	got := h.shell(`SELECT caller, action, field, substr(detail, 1, instr(detail || ' ', ' ') - 1), length(detail), memory_id = '` + w.ID + `' FROM audit WHERE action LIKE 'guard%' ORDER BY seq`)

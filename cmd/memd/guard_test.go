@@ -20,7 +20,7 @@ import (
 const (
 	aToken    = "ghp_" + "q7Xw2Lm9RtZ4kVb8" + "Ns3Hd6Yc1Gf5Pj0QaEuT"
 	aPassword = "Tiger#2024" + "xQ"
-	aCard     = "4111 1111" + " 1111 1111"
+	aCard     = "4539 1488" + " 0343 6467"
 	aPrint    = "5d41402abc4b2a76b9719d911017c592"
 )
 

@@ -7,7 +7,8 @@ import (
 )
 
 // emails finds e-mail addresses. Hosts that are set apart for examples (RFC
-// 2606) and addresses of machines, such as git@host, are nobody's.
+// 2606, of every example domain) and addresses of machines, such as git@host and
+// where ssh logs in to, are nobody's.
 func emails(text string) []Finding {
 	var found []Finding
 	for at := 0; ; {
@@ -28,7 +29,7 @@ func emails(text string) []Finding {
 			start++
 		}
 		end = sign + len(strings.TrimRight(text[sign:end], ".-"))
-		if !isAddress(text[start:sign], text[min(sign+1, end):end]) || inAddress(text, start, end) {
+		if !isAddress(text[start:sign], text[min(sign+1, end):end]) || inAddress(text, start, end) || remote(text, start, end) {
 			continue
 		}
 		found = append(found, Finding{Email, start, end, true})
@@ -51,18 +52,21 @@ func isAddress(local, host string) bool {
 	if slices.Contains([]string{"example", "test", "invalid", "localhost", "local", "internal", "js", "ts", "go", "py", "png", "jpg", "service", "target", "timer"}, top) {
 		return false
 	}
-	for _, example := range []string{"example.com", "example.org", "example.net", "users.noreply.github.com"} {
-		if host == example || strings.HasSuffix(host, "."+example) {
-			return false
-		}
+	if host == "users.noreply.github.com" || slices.ContainsFunc(strings.Split(host, "."), stands) {
+		return false
 	}
 	return !slices.Contains([]string{"git", "noreply", "no-reply", "hg", "svn", "user", "root"}, strings.ToLower(local))
+}
+
+// stands reports whether a part of a host stands for one that is to be put there.
+func stands(label string) bool {
+	return slices.Contains([]string{"example", "yourdomain", "your-domain", "yourcompany", "your-company"}, label)
 }
 
 // inAddress reports whether the sign belongs to a URL, whose user it names, or
 // to the address of a repository (user@host:path).
 func inAddress(text string, start, end int) bool {
-	before := text[:start]
+	before := text[max(0, start-maxLook):start]
 	if i := strings.LastIndexAny(before, " \t\n<>(\"'"); i >= 0 {
 		before = before[i+1:]
 	}

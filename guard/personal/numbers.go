@@ -14,7 +14,7 @@ import (
 func cards(text string) []Finding {
 	var found []Finding
 	for _, n := range numbers(text, " -", 13) {
-		if len(n.digits) > 19 || !standsAlone(text, n.start, n.end) || !issued(n.digits) || !luhn(n.digits) || allAlike(n.digits) || mixedSeparators(n) {
+		if len(n.digits) > 19 || !standsAlone(text, n.start, n.end) || !issued(n.digits) || !luhn(n.digits) || allAlike(n.digits) || mixedSeparators(n) || published(n.digits, testCards) {
 			continue
 		}
 		named := near(text, n.start, n.end, "card", "cards", "visa", "mastercard", "amex", "unionpay", "pan", "cc", "卡", "银联", "信用")
@@ -153,7 +153,7 @@ func ibans(text string) []Finding {
 			lengths = ibanLengths()
 		}
 		value, end := ibanAt(text, at, lengths[text[at:at+2]])
-		if value != "" && standsAlone(text, at, end) && mod97(value) {
+		if value != "" && standsAlone(text, at, end) && mod97(value) && !published(value, exampleIBANs) {
 			found = append(found, Finding{IBAN, at, end, true})
 			at = end - 1
 		}

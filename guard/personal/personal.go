@@ -49,8 +49,29 @@ func Scan(text string) []Finding {
 			}
 		}
 	}
-	// A sure one goes before another, and a long one before a short one.
-	slices.SortStableFunc(all, func(a, b Finding) int {
+	return apart(all)
+}
+
+// apart keeps of findings that overlap the sure one, then the long one, and
+// returns what is left in order.
+func apart(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
+	var kept []Finding
+	for len(all) > 0 {
+		n, end := 1, all[0].End // a run of findings that hang together
+		for ; n < len(all) && all[n].Start < end; n++ {
+			end = max(end, all[n].End)
+		}
+		kept = append(kept, best(all[:n])...)
+		all = all[n:]
+	}
+	return kept
+}
+
+// best are those of a run that are left when each has shut out what overlaps it,
+// in order.
+func best(run []Finding) []Finding {
+	slices.SortStableFunc(run, func(a, b Finding) int {
 		if a.Sure != b.Sure {
 			if a.Sure {
 				return -1
@@ -60,7 +81,7 @@ func Scan(text string) []Finding {
 		return (b.End - b.Start) - (a.End - a.Start)
 	})
 	var kept []Finding
-	for _, f := range all {
+	for _, f := range run {
 		if !slices.ContainsFunc(kept, func(k Finding) bool { return f.Start < k.End && k.Start < f.End }) {
 			kept = append(kept, f)
 		}
