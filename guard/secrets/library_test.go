@@ -16,7 +16,7 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs.IgnoreGitleaksAllow = true
-	ours := compiled().library
+	ours := compiled.get().library
 	texts := []string{"a: " + github + "\n\n", "tokens\n" + github + "\n" + github}
 	for _, path := range []string{"testdata/secrets.tsv", "testdata/harmless.tsv"} {
 		for _, s := range samples(t, path) {
@@ -57,7 +57,7 @@ func TestLibrary(t *testing.T) {
 // Every rule for texts has words that it begins at, so that a text without any
 // is passed over.
 func TestRulesHaveWords(t *testing.T) {
-	for _, r := range compiled().library.rules {
+	for _, r := range compiled.get().library.rules {
 		if len(r.Keywords) == 0 {
 			t.Errorf("%s has none", r.RuleID)
 		}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"memd/guard/reading"
@@ -76,7 +77,24 @@ type rules struct {
 	ids     map[string]bool // of all rules
 }
 
-var compiled = sync.OnceValue(func() *rules {
+// onceRules makes the rules when they are first asked for.
+type onceRules struct {
+	once  sync.Once
+	rules *rules
+	made  atomic.Bool // for the test that nothing makes them but a text
+}
+
+func (o *onceRules) get() *rules {
+	o.once.Do(func() {
+		o.rules = newRules()
+		o.made.Store(true)
+	})
+	return o.rules
+}
+
+var compiled onceRules
+
+func newRules() *rules {
 	r := &rules{library: newLibrary(), own: newOwn(), ids: map[string]bool{}}
 	for _, rule := range r.library.rules {
 		r.ids[rule.RuleID] = true
@@ -88,7 +106,7 @@ var compiled = sync.OnceValue(func() *rules {
 		r.ids[id] = true
 	}
 	return r
-})
+}
 
 // Scan returns the secrets in text that no allow-list lets pass, in the order
 // in which they stand. They may overlap, but none lies within another: of
@@ -117,7 +135,7 @@ func (s *Scanner) candidates(text string) []candidate {
 	if text == "" {
 		return nil
 	}
-	r := compiled()
+	r := compiled.get()
 	var found []candidate
 	for _, v := range r.views(text) {
 		for _, h := range slices.Concat(r.library.find(v.S), r.own.find(v.S)) {
