@@ -3,6 +3,7 @@ package secrets
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"html"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +44,13 @@ func (v view) decoded() (view, bool) {
 func nextEncoded(text string, at int) (start, end int, decoded string) {
 	for at < len(text) {
 		c := text[at]
+		if c == '&' {
+			if n, s := entity(text[at:]); s != "" {
+				return at, at + n, s
+			}
+			at++
+			continue
+		}
 		if c == '%' || c == '\\' {
 			read := percent
 			if c == '\\' {
@@ -128,8 +136,27 @@ func percent(text string) (n int, decoded string) {
 	return n, string(b)
 }
 
-// escapes reads a run of \uXXXX, as JSON has it, and returns its length, also
-// where it is no readable text.
+// maxEntity is how long a character reference is at most, in bytes.
+const maxEntity = 10
+
+// entity reads a character reference of HTML, such as &#64; and &amp;, and
+// returns its length; decoded is "" where it is none.
+func entity(text string) (n int, decoded string) {
+	end := strings.IndexByte(text[:min(len(text), maxEntity)], ';')
+	if end < 3 {
+		return 0, ""
+	}
+	decoded = html.UnescapeString(text[:end+1])
+	if r, size := utf8.DecodeRuneInString(decoded); size != len(decoded) || r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t' {
+		return 0, ""
+	} else if unicode.IsSpace(r) && r != '\n' {
+		decoded = " "
+	}
+	return end + 1, decoded
+}
+
+// escapes reads a run of \uXXXX, as JSON has it, or of \xXX, and returns its
+// length, also where it is no readable text.
 func escapes(text string) (n int, decoded string) {
 	var b strings.Builder
 	for n+6 <= len(text) && text[n] == '\\' && text[n+1] == 'u' {
@@ -139,6 +166,14 @@ func escapes(text string) (n int, decoded string) {
 		}
 		b.WriteRune(rune(two[0])<<8 | rune(two[1]))
 		n += 6
+	}
+	for n+4 <= len(text) && text[n] == '\\' && text[n+1] == 'x' {
+		one, err := hex.DecodeString(text[n+2 : n+4])
+		if err != nil {
+			break
+		}
+		b.WriteByte(one[0])
+		n += 4
 	}
 	if !readable([]byte(b.String())) {
 		return n, ""

@@ -59,8 +59,10 @@ func privateJWK() rule {
 
 // passwordHash is a hash of a password, which is one once somebody has guessed.
 func passwordHash() rule {
-	re := regexp.MustCompile(`\A(?:\$2[abxy]\$\d\d\$[A-Za-z0-9./]{53}|\$(?:1|5|6|y|apr1|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[^\s:"']{20,})`)
-	return rule{"password-hash", []string{"$2a$", "$2b$", "$2x$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2", "$scrypt$", "$pbkdf2-"}, func(text string, at, _ int) (int, int) {
+	re := regexp.MustCompile(`\A(?:\$2[abxy]\$\d\d\$[A-Za-z0-9./]{53}|\$(?:1|5|6|y|apr1|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[^\s:"']{20,}|` +
+		`\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{26,}={0,2}|SCRAM-SHA-(?:1|256)\$\d+:[^\s"']{20,}|pbkdf2_sha\d+\$\d+\$[^\s"']{20,})`)
+	return rule{"password-hash", []string{"$2a$", "$2b$", "$2x$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2", "$scrypt$", "$pbkdf2-",
+		"{sha", "{ssha", "scram-sha-", "pbkdf2_sha"}, func(text string, at, _ int) (int, int) {
 		m := re.FindStringIndex(ahead(text, at))
 		if m == nil || crossedOut(text[at:at+m[1]]) {
 			return -1, 0

@@ -23,7 +23,7 @@ type own struct {
 }
 
 func newOwn() *own {
-	o := &own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), addressRules(), headerRules(), fileRules())}
+	o := &own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), besideRules(), addressRules(), headerRules(), fileRules())}
 	o.rules = append(o.rules, rule{id: ruleUnsettled})
 	for i, r := range o.rules {
 		for _, w := range r.words {
@@ -124,4 +124,16 @@ func after(id, pattern string, ok func(string) bool, words ...string) rule {
 		}
 		return start, wholeToken(text, at+n, m[3])
 	}}
+}
+
+// atWord narrows a rule to where its word is no end of another.
+func (r rule) atWord() rule {
+	find := r.find
+	r.find = func(text string, at, n int) (int, int) {
+		if !startsWord(text, at) {
+			return -1, 0
+		}
+		return find(text, at, n)
+	}
+	return r
 }

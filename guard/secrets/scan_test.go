@@ -159,6 +159,17 @@ func TestFields(t *testing.T) {
 		{"tag announces", []Field{{Name: "tags", Text: "password", Label: true}, text("raw_content", "Tiger#2024x")}, []string{"raw_content password"}},
 		{"a tag alone", []Field{{Name: "tags", Text: "Tiger#2024x", Label: true}, text("summary", "set the password")}, nil},
 		{"nothing announces", []Field{text("memory_key", "staging/db"), text("raw_content", "Tiger#2024x")}, nil},
+		{"first line", []Field{text("summary", "The admin password is:"), text("raw_content", "Tiger#2024x\nKeep it for the demo.")}, []string{"raw_content password"}},
+		{"key alone", []Field{text("summary", "the weather API key:"), text("raw_content", "Kx82mmQ1lPz0q9w8e7r6t5")}, []string{"raw_content token"}},
+		{"hash alone", []Field{text("summary", "the token"), text("raw_content", "da39a3ee5e6b4b0d3255bfef95601890afd80709")}, nil},
+		{"two tags", []Field{{"tags", github[:20], true}, {"tags", github[20:], true}}, []string{"tags github-pat", "tags github-pat"}},
+		{"two tags, turned", []Field{{"tags", github[20:], true}, {"tags", "ci", true}, {"tags", github[:20], true}}, []string{"tags github-pat", "tags github-pat"}},
+		{"summary and body", []Field{text("summary", "CI uses "+github[:17]), text("raw_content", github[17:]+" until May")}, []string{"summary github-pat", "raw_content github-pat"}},
+		{"body and why", []Field{text("summary", "x"), text("raw_content", "db password: Tiger"), text("why", "#2024x")}, []string{"raw_content password", "why password"}},
+		{"address", []Field{text("summary", "postgres://app:s3cr3t"), text("raw_content", "pw9@db1/x")}, []string{"summary url-password", "raw_content url-password"}},
+		{"prose in two", []Field{text("summary", "The password policy of v2"), text("raw_content", "Since 2024 it has 12 characters.")}, nil},
+		{"names in two", []Field{{"tags", "auth-token-service-2024", true}, {"tags", "payments-v2-2024", true}, text("summary", "rotation of tokens")}, nil},
+		{"shas in two", []Field{text("summary", "fixed in da39a3ee5e6b4b0d"), text("raw_content", "3255bfef95601890afd80709 broke it")}, nil},
 		{"a word alone", []Field{text("memory_key", "staging/db-password"), text("raw_content", "rotated-in-2024")}, nil},
 	} {
 		if diff := cmp.Diff(c.want, got(c.fields...)); diff != "" {

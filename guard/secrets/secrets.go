@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"memd/guard/reading"
 )
@@ -193,64 +192,4 @@ func (s *Scanner) fingerprint(rule, value string) string {
 
 func matchesAny(patterns []*regexp.Regexp, text string) bool {
 	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) })
-}
-
-// Field is a part of a memory that is scanned.
-type Field struct {
-	Name string
-	Text string
-	// Label marks a key, a tag or a name: it may announce a password, and is none
-	// for standing alone.
-	Label bool
-}
-
-// FieldFinding is a Finding in a field.
-type FieldFinding struct {
-	Field string
-	Index int // of the field
-	Finding
-}
-
-// ScanFields scans the fields of one memory, in their order, and returns what it
-// found and, apart from that, what an allow-list let pass: all of it where the
-// memory's source passes. A password that stands alone in a field is found where
-// another one ends in a word that announces it: a memory_key db/password and a
-// body that is nothing but the password.
-func (s *Scanner) ScanFields(source string, fields []Field) (found, passed []FieldFinding) {
-	passes := source != "" && matchesAny(s.options.AllowSources, source)
-	announced := announces(fields)
-	for i, field := range fields {
-		all := s.candidates(field.Text)
-		if announced && !field.Label && len(all) == 0 {
-			if c, ok := s.alone(field.Text); ok {
-				all = append(all, c)
-			}
-		}
-		for _, c := range all {
-			if passes || s.passes(c) {
-				passed = append(passed, FieldFinding{field.Name, i, c.Finding})
-			} else {
-				found = append(found, FieldFinding{field.Name, i, c.Finding})
-			}
-		}
-	}
-	return found, passed
-}
-
-// announces reports whether a field ends in a word for a password.
-func announces(fields []Field) bool {
-	return slices.ContainsFunc(fields, func(f Field) bool {
-		text := strings.ToLower(strings.TrimRight(f.Text, " \t\r\n.:：?"))
-		return slices.ContainsFunc(passwordWords(), func(word string) bool { return strings.HasSuffix(text, word) })
-	})
-}
-
-// alone finds a text that is nothing but a password.
-func (s *Scanner) alone(text string) (candidate, bool) {
-	value := strings.TrimSpace(text)
-	if !utf8.ValidString(value) || strings.ContainsAny(value, " \t\n") || !looksChosen(value) {
-		return candidate{}, false
-	}
-	start := strings.Index(text, value)
-	return s.candidate(view{reading.Text{S: text}}, hit{rulePassword, start, start + len(value)})
 }

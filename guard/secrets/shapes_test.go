@@ -28,6 +28,7 @@ func secretShapes() []shape {
 	all = append(all, writtenShapes()...)
 	all = append(all, hiddenShapes()...)
 	all = append(all, laterShapes()...)
+	all = append(all, everydayShapes()...)
 	return append(all, fileShapes()...)
 }
 

@@ -121,7 +121,7 @@ func (p pattern) FindStringSubmatchIndex(text string) []int {
 
 var (
 	onlySigns  = lazily(`\A[xX*._\-#?0]+\z`)
-	variable   = lazily(`\A(?:\$\w+|\$\{.*|%\w+%|@\w+@|#\{.*|<.*>?|\[.*|\{.*|:\w+|\$\d|\?)\z`)
+	variable   = lazily(`\A(?:\$\w+|\$\{.*|%\w+%|@\w+@|#\{.*|<.*>?|\[.*|\{.*|&#?\w+|:\w+|\$\d|\?)\z`)
 	inside     = lazily(`\$\{|\$\(|\{\{|%\(|\*{3}|•|<[\w -]+>|[xX]{4}`)
 	reference  = lazily(`\A(?i:[a-z]{2,12}:/|op:|vault:|ssm:|arn:|env[:.]|file:|secrets?[./]|keychain:|projects/|process\.|os\.|var[s]?\.|config\.|settings\.|self\.|this\.|data\.|/|\./|~/|\.\./|[a-z]:\\)`)
 	expression = lazily(`[()]|\]\z|\[['"]?\w|::|->|=>|=="?\w`)
@@ -229,13 +229,27 @@ func looksChosen(value string) bool {
 	if len(value) < 8 || len(value) > 64 || !contains(value, isDigit) || !contains(value, isLetter) {
 		return false
 	}
-	inner := contains(value[1:], func(c byte) bool { return c >= 'A' && c <= 'Z' }) && contains(value, func(c byte) bool { return c >= 'a' && c <= 'z' })
-	if !strings.ContainsAny(value, signs) && !inner {
+	if !strings.ContainsAny(value, signs) && !innerCapital(value) {
 		return false
 	}
 	return !placeholder(value) && !elsewhere(value) && !timely(value) && !nameLike(value) && reading.Plain(value) && !strings.ContainsAny(value, "/:@") ||
 		strings.ContainsAny(value, "@!#$&") && nameLikePassword(value)
 }
+
+// innerCapital reports whether a capital stands behind the first character of a
+// value that has small letters too.
+func innerCapital(value string) bool {
+	return contains(value[1:], func(c byte) bool { return c >= 'A' && c <= 'Z' }) && contains(value, func(c byte) bool { return c >= 'a' && c <= 'z' })
+}
+
+// chosenWithAt reports whether a value with an at sign is a password, and not a
+// user on a machine, an address or a version of a package.
+func chosenWithAt(value string) bool {
+	return len(value) >= 8 && strings.Count(value, "@") == 1 && contains(value, isDigit) && contains(value, isLetter) && !strings.ContainsAny(value, "./:") &&
+		!userAtHost.MatchString(value) && !placeholder(value) && !elsewhere(value) && reading.Plain(value)
+}
+
+var userAtHost = lazily(`\A@|\A[a-z_-]+@(?:[a-z-]+\d{0,3}|v?\d+)\z|@\z`)
 
 // nameLikePassword is a word, one sign and a number: "Tiger@2024".
 func nameLikePassword(value string) bool {

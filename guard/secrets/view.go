@@ -27,6 +27,12 @@ func (r *rules) views(text string) []view {
 	if joined, ok := first.joined(); ok {
 		all = append(all, joined)
 	}
+	if spliced, ok := first.spliced(); ok {
+		all = append(all, spliced)
+	}
+	if cells, ok := first.cells(); ok {
+		all = append(all, cells)
+	}
 	for done, depth := 0, 0; depth < maxDecode; depth++ {
 		upTo := len(all)
 		for _, v := range all[done:upTo] {

@@ -1,0 +1,161 @@
+package secrets
+
+import (
+	"strings"
+)
+
+// beyond finds the value of the word text[at:at+n] where it does not stand
+// behind it: within the element or behind the cell that the word names, in the
+// value of a pair whose name it is, or in the next line.
+func beyond(text string, at, n int, password bool) (int, int) {
+	name := at + n
+	for name < len(text) && name < at+n+maxTail && (isAlnum(text[name]) || strings.IndexByte("_-.", text[name]) >= 0) {
+		name++
+	}
+	if name == len(text) || name == at+n+maxTail {
+		return -1, 0
+	}
+	o := operand{tail: strings.TrimRight(text[at+n:name], ".-_"), password: password}
+	for _, find := range []func(text string, at, name int, o *operand) (int, int){element, pair, nextLine} {
+		start, end := find(text, at, name, &o)
+		if start < 0 {
+			continue
+		}
+		o.value = text[start:end]
+		if o.announced(text, at, n) && o.holds() {
+			return start, end
+		}
+	}
+	return -1, 0
+}
+
+// maxTag is how long a tag is at most, in bytes, and maxTags how many stand
+// between a word and its value.
+const (
+	maxTag  = 120
+	maxTags = 5
+)
+
+// element finds the value that an element named by the word, or the one behind
+// that of the word, holds: <password>V</password>, <td>password</td><td>V</td>.
+func element(text string, at, name int, o *operand) (int, int) {
+	i := strings.IndexAny(text[name:min(len(text), name+maxTag)], "<>\n")
+	if i < 0 || text[name+i] == '\n' {
+		return -1, 0
+	}
+	i += name
+	within := text[i] == '>'
+	if within && !opensTag(text, at) || !within && strings.Trim(text[name:i], " \t:*") != "" {
+		return -1, 0
+	}
+	if within && text[i-1] == '/' {
+		return -1, 0
+	}
+	if within {
+		i++
+	}
+	opened := within
+	for range maxTags {
+		i += len(ahead(text, i)) - len(strings.TrimLeft(ahead(text, i), " \t\r\n:"))
+		if i == len(text) || text[i] != '<' {
+			break
+		}
+		if strings.HasPrefix(text[i:], "<![CDATA[") {
+			i += len("<![CDATA[")
+			break
+		}
+		end := strings.IndexByte(text[i:min(len(text), i+maxTag)], '>')
+		closes := strings.HasPrefix(text[i:], "</")
+		if end < 0 || opened && closes {
+			return -1, 0 // it is empty
+		}
+		opened = opened || !closes
+		i += end + 1
+	}
+	line := ahead(text, i)
+	end := strings.IndexAny(line, "<\n")
+	if end < 0 {
+		end = len(line)
+	}
+	value := strings.TrimRight(strings.TrimRight(line[:end], " \t\r"), "]>")
+	enclosed := end < len(line) && line[end] == '<'
+	if word := strings.IndexAny(value, " \t"); word >= 0 && !enclosed {
+		value = value[:word]
+	}
+	if value == "" {
+		return -1, 0
+	}
+	o.quoted, o.sign, o.last = enclosed, ":", true
+	return i, i + len(value)
+}
+
+// opensTag reports whether the word at at stands within a tag that opens.
+func opensTag(text string, at int) bool {
+	before := text[max(0, at-maxTag):at]
+	i := strings.LastIndexAny(before, "<>\n")
+	return i >= 0 && before[i] == '<' && i+1 <= len(before) && !strings.HasPrefix(before[i:], "</") && !strings.HasPrefix(before[i:], "<!")
+}
+
+var pairOfName = lazily("\\A[\"'`)\\]]{0,2}[ \\t]*[,;|{]?[ \\t]*(?:\\r?\\n[ \\t]*)?(?:[A-Za-z]\\w{0,20}[ \\t]*[=:][ \\t]*[\"']?[\\w.-]{0,30}[\"']?[ \\t,]*(?:\\r?\\n[ \\t]*)?){0,3}[\"']?" +
+	"(?i:value|default|content|val|default_value|defaultvalue|secret_string|initialvalue)[\"']?[ \\t]*[:=][ \\t]*(?:\"([^\"\\n]{1,200})\"|'([^'\\n]{1,200})'|([^\\s\"',;<>]{4,200}))")
+
+// pair finds the value of a pair that the word names: name: DB_PASSWORD and
+// value: V in the next line, <property name="password" value="V"/>.
+func pair(text string, _, name int, o *operand) (int, int) {
+	if strings.IndexByte("\"'`)] ,;{\r\n", text[name]) < 0 {
+		return -1, 0
+	}
+	near := text[name:min(len(text), name+100)]
+	if !strings.Contains(near, "al") && !strings.Contains(near, "AL") && !strings.Contains(near, "on") && !strings.Contains(near, "ef") {
+		return -1, 0
+	}
+	m := pairOfName.FindStringSubmatchIndex(ahead(text, name))
+	if m == nil {
+		return -1, 0
+	}
+	for i := 2; i < 8; i += 2 {
+		if m[i] >= 0 {
+			o.quoted, o.sign, o.last = i < 6, "=", true
+			return name + m[i], name + m[i+1]
+		}
+	}
+	return -1, 0
+}
+
+var lineOfWord = lazily("\\A[\"'`*)\\]_]{0,3}[ \\t]*(:=|=>|=|:|)\\**[ \\t]*(?:[>|]-?|\\\\|\\()?[ \\t]*\\r?\\n(?:[ \\t]*\\r?\\n|[ \\t]*(?:```\\w*|-{3,}|={3,})[ \\t]*\\r?\\n){0,2}[ \\t>*-]{0,40}" +
+	"(?:\"([^\"\\s]{4,200})\"|'([^'\\s]{4,200})'|`([^`\\s]{4,200})`|([!-~]{4,200}))[ \\t]*[;,]?[ \\t]*(?:\\r?\\n|\\z)")
+
+// nextLine finds a value that stands alone in the line behind that of the word,
+// which ends with it or with a sign.
+func nextLine(text string, at, name int, o *operand) (int, int) {
+	if strings.IndexByte("\"'`*)]_ \t:=\r\n", text[name]) < 0 {
+		return -1, 0
+	}
+	if i := strings.IndexByte(text[name:min(len(text), name+12)], '\n'); i < 0 {
+		return -1, 0
+	}
+	m := lineOfWord.FindStringSubmatchIndex(ahead(text, name))
+	if m == nil {
+		return -1, 0
+	}
+	for i := 4; i < len(m); i += 2 {
+		if m[i] < 0 {
+			continue
+		}
+		start, end := name+m[i], name+m[i+1]
+		value := bare(text[start:end], "")
+		if i < len(m)-2 {
+			value = text[start:end]
+		}
+		o.sign, o.quoted, o.last = text[name+m[2]:name+m[3]], i < len(m)-2, true
+		chosen := looksChosen(value) || strongToken(value) && len(value) >= 16 && !uuid.MatchString(value) && !isHash(value)
+		if o.password && o.sign == "" && !looksChosen(value) || !chosen && !(o.sign == "=" && o.password) {
+			return -1, 0
+		}
+		if o.sign == "" {
+			o.sign = ":"
+		}
+		return start, start + len(value)
+	}
+	return -1, 0
+}

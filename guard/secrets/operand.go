@@ -1,0 +1,112 @@
+package secrets
+
+import (
+	"slices"
+	"strings"
+
+	"memd/guard/reading"
+)
+
+// holds reports whether the value is a secret.
+func (o operand) holds() bool {
+	if placeholder(o.value) || elsewhere(o.value) && (!o.quoted || reference.MatchString(o.value)) || uuid.MatchString(o.value) && o.password {
+		return false
+	}
+	if o.password {
+		return o.holdsPassword()
+	}
+	value := strings.TrimPrefix(o.value, "base64:")
+	dashed := strings.HasPrefix(o.head, "--") || strings.HasPrefix(strings.ToLower(o.head), "x-")
+	if o.space && o.tail == "" && spaced(value) && strongToken(value) {
+		return true
+	}
+	return (!o.space || dashed) && (strongToken(value) || !o.space && (looksChosen(value) || wordAndNumber.MatchString(value) && strings.ContainsAny(value, signs)))
+}
+
+// spaced reports whether a value may be a token for standing behind the mere
+// word for one: it is long, and neither a hash nor the name of something.
+func spaced(value string) bool {
+	if len(value) >= 20 {
+		return !uuid.MatchString(value) && !isHash(value)
+	}
+	return len(value) >= 12 && !isHex(value) && !strings.ContainsAny(value, "-./:#@+") && contains(value, isDigit)
+}
+
+func (o operand) holdsPassword() bool {
+	v := o.value
+	dashed := strings.HasPrefix(o.head, "--") || o.login
+	switch {
+	case strings.Contains(v, " "): // only in quotes
+		return o.phrase()
+	case timely(v) || !reading.Plain(v):
+		return false
+	case o.space && !dashed && !o.quoted:
+		return looksChosen(v) || chosenWithAt(v) || o.word >= "\x80" && len(v) >= 8 && wordAndNumber.MatchString(v) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
+	case strings.Trim(v, digits) == "":
+		return len(v) >= 6 && o.tail == ""
+	}
+	letters := contains(v, isLetter)
+	odd := letters && (contains(v, isDigit) || strings.ContainsAny(v, signs) || o.sign == "=" && !nameLike(v))
+	switch {
+	case odd && len(v) >= 5:
+		if measure.MatchString(v) || speaksOfTechnique(v) {
+			return false
+		}
+		return o.sign == "=" || o.quoted && !o.space || dashed && !o.space || !nameLike(v) || chosenWithAt(v) || wordAndNumber.MatchString(v) || o.explicit() && len(v) >= 6 && wordAndDigit.MatchString(v) && !mentions(strings.ToLower(v))
+	case o.plainWord():
+		return true
+	case !letters || len(v) < 8 || strings.ContainsAny(v, "-/"):
+		return false
+	}
+	// A word. In quotes, or as the value of a setting, it may be a password.
+	lower := strings.ToLower(v) == v && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == ""
+	setting := o.sign == "=" && o.last && strings.ContainsAny(o.head, "._") || o.sign == "=" && o.head == strings.ToUpper(o.head) && o.head != ""
+	return lower && (o.quoted || setting) && !o.space && !mentions(v)
+}
+
+// explicit reports whether a sign or a Chinese verb and nothing else binds the
+// value to the bare word for it, and the sentence ends there.
+func (o operand) explicit() bool {
+	bound := o.sign == ":" || o.han && o.word >= "\x80"
+	return bound && o.ends && o.tail == "" && !strings.ContainsAny(o.head, "$.")
+}
+
+// plainWord reports whether the value is a password of letters alone, such as
+// "sunshine": all that its line says, and no word that speaks of passwords.
+func (o operand) plainWord() bool {
+	v := strings.ToLower(o.value)
+	return o.explicit() && len(v) >= 6 && len(v) <= 24 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == "" && !mentions(v) && !slices.Contains(ofPasswords(), v)
+}
+
+// wordAndDigit is a word with a digit behind it.
+var wordAndDigit = lazily(`\A[A-Za-z]{5,}\d\z`)
+
+// wordAndNumber is what people choose, if it stands behind the word for it; a
+// name of a machine is not told from it.
+var wordAndNumber = lazily(`\A[A-Za-z]\w*[-_.#@+]?\d{2,}(?:[-_.#@+]?[A-Za-z]+)?\z`)
+
+// mentions reports whether a value speaks of secrets, as names in code do.
+func mentions(value string) bool {
+	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "cred", "auth", "config", "input", "param", "field", "form"}, func(w string) bool {
+		return strings.Contains(value, w)
+	})
+}
+
+// phrase reports whether a value in quotes is a phrase of words, and no sentence.
+func (o operand) phrase() bool {
+	all := strings.Fields(o.value)
+	if len(all) < 4 || len(all) > 12 {
+		return false
+	}
+	for _, w := range all {
+		if strings.Trim(w, digits) == "" {
+			continue
+		}
+		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" || len(w) < 3 || slices.Contains(sentenceWords(), w) {
+			return false
+		}
+	}
+	return true
+}
+
+var sentenceWords = words("the and must not are was with for your you that this has have can may should from than least when then please enter cannot does")
