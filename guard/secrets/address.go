@@ -12,6 +12,7 @@ func addressRules() []rule {
 		{"url-password", []string{"://"}, urlPassword},
 		{"url-password", []string{"@tcp(", "@unix(", "@udp("}, dsnPassword},
 		after("url-signature", `([A-Za-z0-9%+/_-]{20,}=?)`, mixed, "&sig=", "?sig=", "&signature=", "?signature=", "x-amz-signature=", "x-goog-signature=", "x-oss-signature=", "x-cos-signature=", "q-signature="),
+		after("url-signature", `([A-Za-z0-9%+/_-]{40,}=?)`, mixed, "sig=").atWord(),
 		after("azure-account-key", `([A-Za-z0-9+/]{60,90}={0,2})`, mixed, "accountkey=", "sharedaccesskey="),
 		{rulePassword, []string{":5432:", ":*:*:", ":5432:*:"}, pgpass},
 		after("otp-seed", `[^\s?]{0,200}\?[^\s]{0,100}?secret=([A-Za-z2-7]{16,128})`, nil, "otpauth://"),
@@ -84,6 +85,8 @@ func headerRules() []rule {
 		after("basic-header", `["']?[ \t]*[=:][ \t]*["']?([A-Za-z0-9+/=_-]{12,})`, isBasic, `"auth`, "_auth", "'auth"),
 		after("authorization-header", `["']?[ \t]*[:=][ \t]*["']?(?:[A-Za-z-]{1,20}[ \t]+)?([A-Za-z0-9._~+/=-]{16,})`, strongToken, "authorization"),
 		after("session-cookie", `(?i)[^\n]{0,200}?\b[\w-]{0,30}(?:sess|sid|auth|token|jwt)[\w-]{0,20}=([^;\s"']{16,})`, mixed, "cookie:", "cookie ="),
+		after("session-cookie", `["']?([A-Za-z0-9%._-]{24,})`, func(v string) bool { return mixed(v) && !uuid.MatchString(v) }, "sessionid=", "phpsessid=", "jsessionid=", "connect.sid="),
+		after("session-cookie", `[ \t]*["']?([A-Za-z0-9%._-]{24,})`, func(v string) bool { return strongToken(v) && !isHash(v) && !uuid.MatchString(v) }, "session cookie:", "session cookie is", "cookie value:", "sessionid:", "session id:"),
 		after("curl-password", `[^\n|]{0,200}?[ \t](?:-u|--user)[ \t=]*["']?[\w.@$-]{1,60}:([^\s"']{4,100})`, func(v string) bool { return !elsewhere(v) || !strings.ContainsAny(v, "()") }, "curl ", "wget "),
 	}
 }

@@ -20,7 +20,7 @@ func passwordWords() []string {
 // assignmentRules find the value that stands behind a word for a secret.
 func assignmentRules() []rule {
 	return []rule{
-		{rulePassword, append(passwordWords(), "pass", "pw", "密钥口令"), func(text string, at, n int) (int, int) { return announced(text, at, n, true) }},
+		{rulePassword, append(passwordWords(), "pass", "pw", "psk", "pass phrase", "pass-phrase", "pre-shared key", "preshared key", "unlock code", "access code", "door code", "login code"), func(text string, at, n int) (int, int) { return announced(text, at, n, true) }},
 		{ruleToken, []string{"secret", "token", "key", "credential", "令牌", "密钥", "密鑰", "秘钥", "私钥", "授权码", "凭证", "凭据"},
 			func(text string, at, n int) (int, int) { return announced(text, at, n, false) }},
 		after("app-password", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:[a-z]{4} ){3}[a-z]{4})\b`, nil, "app password", "应用专用密码", "应用密码"),
@@ -42,15 +42,16 @@ func announced(text string, at, n int, password bool) (int, int) {
 // Parts of an assignment behind its word: what goes on with the word, what
 // closes it, the sign or verb, and the value with what opens and closes it.
 const (
-	tailPart  = `([A-Za-z0-9_.\-]{0,40})`
+	tailPart  = `((?:[.\-]?[A-Za-z0-9_]){0,40})`
 	closePart = "[\"'`*)\\]]{0,3}"
 	typePart  = `(?::[ \t]*(?:str|string|String|&str|text)(?:[ \t]*\|[ \t]*None)?[ \t]*)?`
-	signPart  = `[ \t]*(=>|:=|==?|:|→|->)\**[ \t]*\(?`
-	wherePart = `(?:[ \t]+(?:for|of|to|on|in|at|für)[ \t]+[^\n.:;=,"]{1,50}?)?`
-	verbPart  = `([ \t]+(?:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
-	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*)`
-	spacePart = `([ \t]+[-–—][ \t]+|[ \t]*[|(,\[]?[ \t]*)`
-	valuePart = "(?:\"([^\"\\n]{1,200})\"|'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|[“‘「『【«]([^”’」』】»\\n]{1,200})[”’」』】»]|([!#-&(-+\\--:<-_a-~]{1,300}))"
+	wherePart = `(?:[ \t]+(?i:for|of|to|on|in|at|für)[ \t]+(?:[^\n.:;=,"]|\.\w){1,50}?)?`
+	callPart  = `(?:(?:\[\]byte|SecretStr|Some|String::from|Buffer\.from|new String|String|bytes|str|aws\.String|ptr\.To)?\(|!!str[ \t]+|&\w+[ \t]+)?`
+	signPart  = `(` + wherePart + `)[ \t]*(=>|:=|==?|:|→|->)\**[ \t]*` + callPart
+	verbPart  = `([ \t]+[\w.@-]{2,30})??([ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
+	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*|(\p{Han}{1,6})(?:改|换|设|设置|重置|更新)(?:成|为)了?[ \t]*:?[ \t]*)`
+	spacePart = `([ \t]+[-–—][ \t]+|[ \t]*(?:\.{3,}|>{2,3}|\?(?:[ \t]*A[:.])?)[ \t]*|[ \t]*[|(,;\[]?[ \t]*)`
+	valuePart = "(?:[bru@]?\"([^\"\\n]{1,200})\"|[bru@]?'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|[“‘「『【«]([^”’」』】»\\n]{1,200})[”’」』】»]|([!#-&(-+\\--:<-_a-~]{1,300}))"
 )
 
 // maxTail is how far the name of a secret goes on behind its word, in bytes.
@@ -59,15 +60,24 @@ const maxTail = 40
 // Groups of the pattern of an assignment.
 const (
 	groupTail = 1 + iota
+	groupWhere
 	groupSign
+	groupBeforeVerb
 	groupVerb
 	groupHan
+	groupBeforeHan
 	groupSpace
 	groupQuoted // four of them
 	groupBare   = groupQuoted + 4
 )
 
-var assignment = lazily(`\A` + tailPart + closePart + typePart + `(?:` + signPart + `|` + wherePart + verbPart + `|` + hanPart + `|` + spacePart + `)` + valuePart)
+const behindName = closePart + typePart + `(?:` + signPart + `|` + wherePart + verbPart + `|` + hanPart + `|` + spacePart + `)` + valuePart
+
+// A name of letters may go on behind the word; one of Chinese ends with it.
+var (
+	assignment    = lazily(`\A` + tailPart + behindName)
+	hanAssignment = lazily(`\A()` + behindName)
+)
 
 // operand is a value and how it is bound to its word.
 type operand struct {
@@ -76,11 +86,12 @@ type operand struct {
 	value            string
 	quoted           bool
 	sign             string // "=", ":" and the like; "" for a verb or a space
-	verb, space, han bool
-	last             bool // nothing follows it in its line
-	ends             bool // its sentence, or its line, ends with it
-	login            bool // as in a .netrc: "login bob password …"
+	verb, space, han bool   // space also where other words stand between the two
+	last             bool   // nothing follows it in its line
+	ends             bool   // its sentence, or its line, ends with it
+	login            bool   // as in a .netrc: "login bob password …"
 	password         bool
+	toService        bool // it is said to belong to a service
 }
 
 // assigned finds the value that belongs to the word text[at:at+n].
@@ -92,7 +103,11 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	if name > at+n+maxTail {
 		return -1, 0 // not worth the expression
 	}
-	m := assignment.FindStringSubmatchIndex(ahead(text, at+n))
+	pattern := assignment
+	if text[at] >= utf8.RuneSelf {
+		pattern = hanAssignment
+	}
+	m := pattern.FindStringSubmatchIndex(ahead(text, at+n))
 	if m == nil {
 		return -1, 0
 	}
@@ -104,7 +119,8 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		return text[base+m[2*i] : base+m[2*i+1]]
 	}
 	o := operand{tail: group(groupTail), sign: group(groupSign), verb: m[2*groupVerb] >= 0, han: m[2*groupHan] >= 0, space: m[2*groupSpace] >= 0, password: password}
-	if o.space && group(groupSpace) == "" && isAlnum(text[base-1]) {
+	o.space = o.space || group(groupWhere)+group(groupBeforeVerb)+group(groupBeforeHan) != ""
+	if m[2*groupSpace] >= 0 && group(groupSpace) == "" && isAlnum(text[base-1]) {
 		return -1, 0 // the word goes on with a sign
 	}
 	start, end := 0, 0
@@ -124,6 +140,12 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	o.last = end == len(text) || strings.TrimLeft(ahead(text, end), " \t\r;\"',.)") == "" || strings.HasPrefix(strings.TrimLeft(ahead(text, end), " \t\r;"), "\n")
 	if o.verb && strings.Trim(group(groupVerb), " \t:") == "to" && !setBefore(text, at) {
 		return -1, 0
+	}
+	o.toService = o.verb && toService.MatchString(text[base:start])
+	for _, plain := range []string{"{noop}", "{plain}", "{cleartext}"} {
+		if strings.HasPrefix(o.value, plain) {
+			start, o.value = start+len(plain), o.value[len(plain):]
+		}
 	}
 	if !o.announced(text, at, n) || hashed(lineBefore(text[:start])) || !o.holds() {
 		return -1, 0
@@ -146,6 +168,9 @@ func endsSentence(text string, end int) bool {
 	}
 	return rest[0] >= utf8.RuneSelf && strings.HasPrefix(rest, "。")
 }
+
+// toService is what makes a mere key one that opens something.
+var toService = lazily(`\A (?i:to|for|of) .*\b(?i:api|service|server|account|gateway|endpoint|sdk)\b`)
 
 // announced fills in what stands before the word of an operand, and reports
 // whether that announces a secret.
@@ -239,11 +264,16 @@ func announcedBy(word string, o operand, before string) bool {
 	switch word = strings.ToLower(word); word {
 	case "key":
 		joined := lastHead
+		if o.toService && o.tail == "" {
+			return true
+		}
 		return slices.ContainsFunc(headsOfKeys(), func(h string) bool { return strings.HasSuffix(joined, h) })
+	case "psk", "unlock code", "access code", "door code", "login code":
+		return o.tail == "" && !o.space
 	case "passwd":
 		return !strings.HasSuffix(before, "etc/")
 	case "pass", "pw":
-		if o.space && !slices.Contains([]string{"root", "bind"}, lastHead) && !o.login || o.tail != "" {
+		if o.space && word == "pass" && !o.login || o.tail != "" {
 			return false
 		}
 		return o.head == "" || !isLetter(o.head[len(o.head)-1]) || slices.Contains(headsOfPass(), lastHead)

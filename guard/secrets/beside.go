@@ -11,11 +11,11 @@ func besideRules() []rule {
 	const opening = "[ \\t]*(?:is|are|with|as|using|:|=|是|为|用)?[ \\t]*[\"'`(]?"
 	return []rule{
 		{rulePassword, []string{" as the ", " as a ", " as password", " as its ", " as pwd", " is the ", " is our ", " is my ", "作为密码", "做密码", "当密码", "作密码", "设为密码", "为密码", "是密码"}, asPassword},
-		after(rulePassword, opening+`[A-Za-z][\w.@-]{1,40}[ \t]*(?:[/:|]|,|and|和)[ \t]*["'`+"`"+`]?([!-~]{6,64})`, chosenToken, "creds", "credentials", "login", "account", "ssh into", "log in with", "log in as",
+		after(rulePassword, opening+`[A-Za-z0-9][\w.@-]{1,40}[ \t]*[/:|]{1,2}[ \t]*["'`+"`"+`]?([!-~]{6,64})`, chosenToken, "creds", "credentials", "login", "account", "ssh into", "log in with", "log in as",
 			"logged in as", "sign in with", "sign in as", "账号", "帐号", "账户", "用户", "登录", "登陆", "账密"),
 		after(rulePassword, `(?:密码|口令)?[ \t]*(?:is|are|:|=|是|为|分别是)[ \t]*["'`+"`"+`(]?[A-Za-z][\w.@-]{1,40}[ \t]*(?:[/:|,、]|[ \t])[ \t]*["'`+"`"+`]?([!-~]{6,64})`, weakToken,
 			"账号密码", "账密", "用户名密码", "用户名/密码", "账号/密码", "username/password", "user/password", "user/pass", "user:pass", "login/password", "username and password", "user and password", "用户名和密码", "账号和密码"),
-		{rulePassword, []string{"root/", "admin/", "administrator/", "postgres/", "ubuntu/", "oracle/", "deploy/", "root:", "admin:", "administrator:", "root / ", "admin / "}, ofUser},
+		{rulePassword, []string{"root/", "admin/", "administrator/", "postgres/", "ubuntu/", "oracle/", "deploy/", "root:", "admin:", "administrator:", "root / ", "admin / ", "root // ", "admin // "}, ofUser},
 		after(rulePassword, `[ \t]*[A-Za-z][\w.-]{1,30}[ \t]*/[ \t]*([!-~]{6,64})[ \t]*(?:登录|登陆|登入|连接|连)`, weakToken, "用"),
 		{rulePassword, commands(), onCommandLine},
 		after(rulePassword, `(?i)[ \t]*(?:\w+[ \t]+by[ \t]*)?(?:as[ \t]*)?(?:password[ \t]*)?'([^'\n]{4,100})'`, weakToken, "identified by", "identified with"),
@@ -34,6 +34,13 @@ func besideRules() []rule {
 		after(ruleToken, `[^\n]{0,60}?[ \t](?:--body|-b)[ \t=]+["']?([^\s"']{8,200})`, strongToken, "gh secret set"),
 		after(ruleToken, `[ \t]*["']?([A-Za-z0-9+/]{20,64})`, strongToken, "sk:", "sk=", `sk":`).atWord(),
 		after(ruleToken, `[ \t]*[:=][ \t]*[A-Za-z0-9]{16,40}[ \t]*[/,:][ \t]*([A-Za-z0-9]{30,50})`, strongToken, "ak/sk", "ak sk"),
+		after(rulePassword, `[ \t]*[:=]?[ \t]*[A-Za-z][\w.-]{1,40}:([!-~]{8,64})`, chosenToken, "auth:", "basic auth", "auth="),
+		after(rulePassword, `(?:[ \t]+(?:network|ssid|is))?[ \t]*[:=]?[ \t]*["']?[\w.-]{2,32}["']?[ \t]*[/,|][ \t]*([!-~]{8,63})`, weakToken, "wifi", "wi-fi", "ssid"),
+		after(rulePassword, `[\w ,=.-]{1,80}[ \t]+/[ \t]+([!-~]{6,64})`, weakToken, "cn=", "uid="),
+		after(rulePassword, `\w{1,30}/([^\s"'@/]{4,64})@`, weakToken, "jdbc:oracle:thin:"),
+		after(rulePassword, `([^"\\\n]{6,64})\\[rn]"`, weakToken, `send "`, `send -- "`, `sendline "`),
+		after(ruleToken, `[ \t=]+([a-z0-9]{6}\.[a-z0-9]{16})\b`, nil, "--token"),
+		{rulePassword, []string{"@10.", "@192.168.", "@172.", "@127.0.0.1", "@localhost"}, beforeHost},
 		after(rulePassword, `-u,?[ \t]*[\w.@-]{1,40},([^\s"',]{4,64})`, weakToken, "lftp "),
 	}
 }
@@ -76,6 +83,18 @@ func ofUser(text string, at, n int) (int, int) {
 		return start, end
 	}
 	return -1, 0
+}
+
+var userAndPassword = lazily(`(?:\A|[\s"'=(])[A-Za-z][\w-]{1,30}:([^\s"'/:]{6,64})\z`)
+
+// beforeHost finds the password of user:password@host without a scheme.
+func beforeHost(text string, at, _ int) (int, int) {
+	before := behind(text, at)
+	m := userAndPassword.FindStringSubmatchIndex(before)
+	if m == nil || !weakToken(before[m[2]:m[3]]) || nameLike(before[m[2]:m[3]]) {
+		return -1, 0
+	}
+	return at - len(before) + m[2], at - len(before) + m[3]
 }
 
 var beforeAs = lazily(`([!-~]{6,64})[ \t]?\z`)

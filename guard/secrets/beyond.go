@@ -45,10 +45,8 @@ func element(text string, at, name int, o *operand) (int, int) {
 	}
 	i += name
 	within := text[i] == '>'
-	if within && !opensTag(text, at) || !within && strings.Trim(text[name:i], " \t:*") != "" {
-		return -1, 0
-	}
-	if within && text[i-1] == '/' {
+	switch {
+	case within && (!opensTag(text, at, i) || text[i-1] == '/'), !within && (strings.Trim(text[name:i], " \t:*") != "" || !markup.MatchString(ahead(text, i))):
 		return -1, 0
 	}
 	if within {
@@ -89,11 +87,19 @@ func element(text string, at, name int, o *operand) (int, int) {
 	return i, i + len(value)
 }
 
-// opensTag reports whether the word at at stands within a tag that opens.
-func opensTag(text string, at int) bool {
+// markup is a tag that ends a word or sets one off, and no place for a value, as
+// <your-password> is.
+var markup = lazily(`\A<(?:/|!|(?:b|i|em|strong|code|kbd|pre|span|p|div|li|td|th|dd|br|string|value|tt|samp)\b)`)
+
+// opensTag reports whether the word at at stands within a tag that opens and ends
+// at end: as the name of the element, or in an attribute.
+func opensTag(text string, at, end int) bool {
 	before := text[max(0, at-maxTag):at]
 	i := strings.LastIndexAny(before, "<>\n")
-	return i >= 0 && before[i] == '<' && i+1 <= len(before) && !strings.HasPrefix(before[i:], "</") && !strings.HasPrefix(before[i:], "<!")
+	if i < 0 || before[i] != '<' || strings.HasPrefix(before[i:], "</") || strings.HasPrefix(before[i:], "<!") {
+		return false
+	}
+	return strings.IndexByte(before[i:], ' ') < 0 || strings.ContainsAny(before[i:], "=") && strings.ContainsAny(text[at:end], "\"'")
 }
 
 var pairOfName = lazily("\\A[\"'`)\\]]{0,2}[ \\t]*[,;|{]?[ \\t]*(?:\\r?\\n[ \\t]*)?(?:[A-Za-z]\\w{0,20}[ \\t]*[=:][ \\t]*[\"']?[\\w.-]{0,30}[\"']?[ \\t,]*(?:\\r?\\n[ \\t]*)?){0,3}[\"']?" +

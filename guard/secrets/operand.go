@@ -17,20 +17,35 @@ func (o operand) holds() bool {
 	}
 	value := strings.TrimPrefix(o.value, "base64:")
 	dashed := strings.HasPrefix(o.head, "--") || strings.HasPrefix(strings.ToLower(o.head), "x-")
+	if o.quoted && !strings.Contains(value, " ") && strings.ContainsAny(value, "!@#$%^&*") {
+		value = strings.Trim(brackets.Replace(value), " ")
+	}
 	if o.space && o.tail == "" && spaced(value) && strongToken(value) {
 		return true
+	}
+	if env := o.head + o.word + o.tail; strings.EqualFold(o.word, "secret") && o.sign != "" && o.head != "" && env == strings.ToUpper(env) && len(value) >= 12 && contains(value, isDigit) &&
+		contains(value, isLetter) && !mentions(strings.ToLower(value)) && !timely(value) {
+		return true // of the environment: it is chosen by a person
 	}
 	return (!o.space || dashed) && (strongToken(value) || !o.space && (looksChosen(value) || wordAndNumber.MatchString(value) && strings.ContainsAny(value, signs)))
 }
 
+// brackets within quotes are no call.
+var brackets = strings.NewReplacer("(", "x", ")", "x", "[", "x", "]", "x")
+
 // spaced reports whether a value may be a token for standing behind the mere
 // word for one: it is long, and neither a hash nor the name of something.
 func spaced(value string) bool {
+	if strings.Count(value, "-") > 1 && leadingWord.MatchString(value) {
+		return false
+	}
 	if len(value) >= 20 {
 		return !uuid.MatchString(value) && !isHash(value)
 	}
 	return len(value) >= 12 && !isHex(value) && !strings.ContainsAny(value, "-./:#@+") && contains(value, isDigit)
 }
+
+var leadingWord = lazily(`\A[a-z]{2,}-[a-z]{2,}-`)
 
 func (o operand) holdsPassword() bool {
 	v := o.value
@@ -41,7 +56,7 @@ func (o operand) holdsPassword() bool {
 	case timely(v) || !reading.Plain(v):
 		return false
 	case o.space && !dashed && !o.quoted:
-		return looksChosen(v) || chosenWithAt(v) || o.word >= "\x80" && len(v) >= 8 && wordAndNumber.MatchString(v) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
+		return looksChosen(v) || chosenWithAt(v) || o.word >= "\x80" && len(v) >= 8 && (wordAndNumber.MatchString(v) || o.ends && !nameLike(v) && weakToken(v)) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
 	case strings.Trim(v, digits) == "":
 		return len(v) >= 6 && o.tail == ""
 	}

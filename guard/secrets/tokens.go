@@ -32,6 +32,7 @@ func tokenRules() []rule {
 		form("sonar-token", `[0-9a-f]{40}`, "squ_", "sqp_", "sqa_"),
 		form("bitbucket-token", `[A-Za-z0-9_=-]{24,}`, "ATBB", "ATATT3", "ATCTT3"),
 		form("slack-token", `[A-Za-z0-9-]{20,}`, "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-"),
+		form("vault-token", `[A-Za-z0-9_-]{20,}`, "hvs.", "hvb.", "hvr."),
 		form("vercel-token", `[A-Za-z0-9]{20,60}`, "vcp_", "vck_", "vci_", "vcr_", "vca_"),
 		form("cloudflare-token", `[A-Za-z0-9_-]{30,60}`, "cfut_", "cfat_", "cfk_"),
 		form("digitalocean-token", `[0-9a-f]{40,70}`, "dop_v1_", "doo_v1_", "dor_v1_"),
@@ -107,7 +108,7 @@ func (r rule) behindDigits(n int) rule {
 		for start > 0 && isDigit(text[start-1]) {
 			start--
 		}
-		if at-start < n || !startsWord(text, start) {
+		if at-start < n || !startsWord(text, start) && !strings.HasSuffix(text[:start], "bot") {
 			return -1, 0
 		}
 		// The digits are no part of the word, which they keep from beginning one.

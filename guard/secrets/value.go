@@ -121,10 +121,10 @@ func (p pattern) FindStringSubmatchIndex(text string) []int {
 
 var (
 	onlySigns  = lazily(`\A[xX*._\-#?0]+\z`)
-	variable   = lazily(`\A(?:\$\w+|\$\{.*|%\w+%|@\w+@|#\{.*|<.*>?|\[.*|\{.*|&#?\w+|:\w+|\$\d|\?)\z`)
+	variable   = lazily(`\A(?:\$\w+|\$\{.*|%\w+%|@\w+@|#\{.*|<.*>?|\[.*|\{.*|&#?\w+|\$\d\w?\$\w*|:\w+|\$\d|\?)\z`)
 	inside     = lazily(`\$\{|\$\(|\{\{|%\(|\*{3}|•|<[\w -]+>|[xX]{4}`)
 	reference  = lazily(`\A(?i:[a-z]{2,12}:/|op:|vault:|ssm:|arn:|env[:.]|file:|secrets?[./]|keychain:|projects/|process\.|os\.|var[s]?\.|config\.|settings\.|self\.|this\.|data\.|/|\./|~/|\.\./|[a-z]:\\)`)
-	expression = lazily(`[()]|\]\z|\[['"]?\w|::|->|=>|=="?\w`)
+	expression = lazily(`[()]|[\[\]]\z|\[['"]?\w|::|->|=>|=="?\w`)
 	dotted     = lazily(`\A[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\z`)
 	dated      = lazily(`\A(?:19|20)\d\d[-/.]?\d\d?(?:[-/.]?\d\d?)?(?:[T ].*)?\z|\A\d{1,2}:\d\d(?::\d\d)?\z`)
 	version    = lazily(`\Av?\d+(?:\.\d+){1,3}(?:[-+:].*)?\z`)

@@ -135,4 +135,7 @@ func worthJoining(head, tail string) bool {
 	return len(head) >= 6 && len(tail) >= 4 && len(head)+len(tail) >= 20 && (odd(head) || odd(tail)) && !word
 }
 
-const digits = "0123456789"
+const (
+	digits       = "0123456789"
+	alphanumeric = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
