@@ -29,6 +29,7 @@ func secretShapes() []shape {
 	all = append(all, hiddenShapes()...)
 	all = append(all, laterShapes()...)
 	all = append(all, everydayShapes()...)
+	all = append(all, noteShapes()...)
 	return append(all, fileShapes()...)
 }
 
