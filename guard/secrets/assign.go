@@ -25,6 +25,7 @@ func assignmentRules() []rule {
 			func(text string, at, n int) (int, int) { return announced(text, at, n, false) }},
 		after("app-password", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:[a-z]{4} ){3}[a-z]{4})\b`, nil, "app password", "应用专用密码", "应用密码"),
 		after("wallet-key", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:0x)?[0-9a-fA-F]{64})\b`, nil, "private key", "privkey", "private_key", "privatekey", "私钥"),
+		after("app-password", `[ \t]*(?:是|为|:)?[ \t]*([a-z]{16}|[A-Z]{16})\b`, nil, "授权码"),
 		after("seed-phrase", `(?: phrase| words|词)?(?:[ \t]*[:=]|[ \t]+is|是)[ \t]*"?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`, nil, "seed", "mnemonic", "recovery", "助记"),
 		after("wifi-password", `[^\n]{0,80}?;P:([^;\n]{4,64});`, nil, "wifi:"),
 	}
@@ -45,11 +46,12 @@ const (
 	tailPart  = `((?:[.\-]?[A-Za-z0-9_]){0,40})`
 	closePart = "[\"'`*)\\]]{0,3}"
 	typePart  = `(?::[ \t]*(?:str|string|String|&str|text)(?:[ \t]*\|[ \t]*None)?[ \t]*)?`
+	notePart  = `(?:[ \t]*[(\[][^()\[\]\n]{1,30}[)\]])?`
 	wherePart = `(?:[ \t]+(?i:for|of|to|on|in|at|für)[ \t]+(?:[^\n.:;=,"]|\.\w){1,50}?)?`
 	callPart  = `(?:(?:\[\]byte|SecretStr|Some|String::from|Buffer\.from|new String|String|bytes|str|aws\.String|ptr\.To)?\(|!!str[ \t]+|&\w+[ \t]+)?`
-	signPart  = `(` + wherePart + `)[ \t]*(=>|:=|==?|:|→|->)\**[ \t]*` + callPart
+	signPart  = `(` + notePart + wherePart + `)[ \t]*(=>|:=|==?|:|→|->|\|\||\?\?)\**[ \t]*` + callPart
 	verbPart  = `([ \t]+[\w.@-]{2,30})??([ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
-	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*|(\p{Han}{1,6})(?:改|换|设|设置|重置|更新)(?:成|为)了?[ \t]*:?[ \t]*)`
+	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*|((?:\p{Han}{1,6}|[ \t]*从[^\n,。]{1,24}?)(?:改|换|设|设置|重置|更新)(?:成|为)|改了,?[ \t]*(?:现在|新密码)?(?:是|为))了?[ \t]*:?[ \t]*)`
 	spacePart = `([ \t]+[-–—][ \t]+|[ \t]*(?:\.{3,}|>{2,3}|\?(?:[ \t]*A[:.])?)[ \t]*|[ \t]*[|(,;\[]?[ \t]*)`
 	valuePart = "(?:[bru@]?\"([^\"\\n]{1,200})\"|[bru@]?'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|[“‘「『【«]([^”’」』】»\\n]{1,200})[”’」』】»]|([!#-&(-+\\--:<-_a-~]{1,300}))"
 )
@@ -133,7 +135,11 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		if crossedOut(text[start:end]) {
 			return -1, 0 // the sign of it may be at the end, which bare cuts off
 		}
-		end = start + len(bare(text[start:end], o.sign))
+		value := bare(text[start:end], o.sign)
+		if end < len(text) && text[end] >= utf8.RuneSelf {
+			value = strings.TrimRight(value, "([{<") // of a note behind it
+		}
+		end = start + len(value)
 	}
 	o.value = text[start:end]
 	o.ends = endsSentence(text, end)
@@ -223,7 +229,7 @@ var (
 		app login auth proxy http api svc backup master old new test prod dev stage staging`)
 	// headsOfKeys are what makes a key one that opens something.
 	headsOfKeys = words(`api access private secret encryption encrypt signing app auth master shared account storage ssh admin service subscription
-		webhook hmac aes jwt deploy client consumer session license rsa api- cookie data integration preshared psk`)
+		webhook hmac aes fernet jwt deploy client consumer session license rsa api- cookie data integration preshared psk`)
 )
 
 // parts are the words of a name, in lower case.

@@ -29,7 +29,7 @@ func besideRules() []rule {
 		after(rulePassword, `[^\n]{0,100}?/user:\S{1,40}[ \t]+([^\s"'/]{4,64})`, weakToken, "net use "),
 		after(rulePassword, `-\w*b\w*[ \t]+\S{1,60}[ \t]+(?:[\w.@-]{1,40}[ \t]+)?["']?([^\s"']{6,64})`, weakToken, "htpasswd "),
 		after(rulePassword, `["']?[\w.@-]{1,40}:([^\s"']{4,64})`, weakToken, "http -a ", "https -a ", "http --auth ", "http --auth="),
-		after(rulePassword, `[^()\n]{0,80}?["'][^"'\n]{0,60}["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["'][ \t]*[,)]`, weakToken, "credential(", "credentials(", "auth=(", "basicauth(", "basic_auth(", "getconnection(", "authentication(", ".login(", "digestauth("),
+		after(rulePassword, `[^()\n]{0,80}?["'][^"'\n]{0,60}["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["'][ \t]*[,)]`, weakToken, "credential(", "credentials(", "auth=(", "basicauth(", "basic_auth(", "getconnection(", "authentication(", "login(", "createuser(", "digestauth("),
 		after(rulePassword, `[ \t]+(?:-string[ \t]+)?["']([^"'\n]{4,64})["']`, weakToken, "convertto-securestring"),
 		after(ruleToken, `[^\n]{0,60}?[ \t](?:--body|-b)[ \t=]+["']?([^\s"']{8,200})`, strongToken, "gh secret set"),
 		after(ruleToken, `[ \t]*["']?([A-Za-z0-9+/]{20,64})`, strongToken, "sk:", "sk=", `sk":`).atWord(),

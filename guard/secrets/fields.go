@@ -139,9 +139,17 @@ func (s *Scanner) joint(fields []Field, by [][]candidate, i, j int) {
 		first, second := c, c
 		first.Start, first.End = from+c.Start, from+len(end)
 		second.Start, second.End = to, to+c.End-len(end)
+		if covers(by[i], first) || covers(by[j], second) {
+			continue // it is whole in one, and the other is no part of it
+		}
 		by[i] = add(by[i], first)
 		by[j] = add(by[j], second)
 	}
+}
+
+// covers reports whether one of all covers c.
+func covers(all []candidate, c candidate) bool {
+	return slices.ContainsFunc(all, func(other candidate) bool { return other.Start <= c.Start && other.End >= c.End })
 }
 
 // couldJoin reports whether the words at the seam of two texts could be the parts
@@ -173,11 +181,12 @@ func couldJoin(end, begin string) bool {
 // add puts a candidate in its place among those of a field, unless one of them
 // covers it.
 func add(all []candidate, c candidate) []candidate {
+	if covers(all, c) {
+		return all
+	}
 	at := 0
-	for ; at < len(all) && all[at].Start <= c.Start; at++ {
-		if all[at].End >= c.End {
-			return all
-		}
+	for at < len(all) && all[at].Start <= c.Start {
+		at++
 	}
 	all = slices.Insert(all, at, c)
 	return slices.DeleteFunc(all, func(other candidate) bool {

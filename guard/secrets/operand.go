@@ -45,6 +45,9 @@ func spaced(value string) bool {
 	return len(value) >= 12 && !isHex(value) && !strings.ContainsAny(value, "-./:#@+") && contains(value, isDigit)
 }
 
+// setsName is an argument that is named, as in a call.
+var setsName = lazily(`\A[a-z_]+=`)
+
 var leadingWord = lazily(`\A[a-z]{2,}-[a-z]{2,}-`)
 
 func (o operand) holdsPassword() bool {
@@ -53,7 +56,7 @@ func (o operand) holdsPassword() bool {
 	switch {
 	case strings.Contains(v, " "): // only in quotes
 		return o.phrase()
-	case timely(v) || !reading.Plain(v):
+	case timely(v) || !reading.Plain(v) || o.space && !o.quoted && setsName.MatchString(v):
 		return false
 	case o.space && !dashed && !o.quoted:
 		return looksChosen(v) || chosenWithAt(v) || o.word >= "\x80" && len(v) >= 8 && (wordAndNumber.MatchString(v) || o.ends && !nameLike(v) && weakToken(v)) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
@@ -64,7 +67,7 @@ func (o operand) holdsPassword() bool {
 	odd := letters && (contains(v, isDigit) || strings.ContainsAny(v, signs) || o.sign == "=" && !nameLike(v))
 	switch {
 	case odd && len(v) >= 5:
-		if measure.MatchString(v) || speaksOfTechnique(v) {
+		if measure.MatchString(v) && len(v) < 8 || speaksOfTechnique(v) {
 			return false
 		}
 		return o.sign == "=" || o.quoted && !o.space || dashed && !o.space || !nameLike(v) || chosenWithAt(v) || wordAndNumber.MatchString(v) || o.explicit() && len(v) >= 6 && wordAndDigit.MatchString(v) && !mentions(strings.ToLower(v))

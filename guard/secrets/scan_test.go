@@ -167,6 +167,8 @@ func TestFields(t *testing.T) {
 		{"summary and body", []Field{text("summary", "CI uses "+github[:17]), text("raw_content", github[17:]+" until May")}, []string{"summary github-pat", "raw_content github-pat"}},
 		{"body and why", []Field{text("summary", "x"), text("raw_content", "db password: Tiger"), text("why", "#2024x")}, []string{"raw_content password", "why password"}},
 		{"address", []Field{text("summary", "postgres://app:s3cr3t"), text("raw_content", "pw9@db1/x")}, []string{"summary url-password", "raw_content url-password"}},
+		{"whole in one", []Field{text("summary", "db.password = Tiger#2024x"), text("source", "a.md"), {"tags", "v2", true}}, []string{"summary password"}},
+		{"token whole in one", []Field{text("why", "CI uses "+github), text("source", "docs/2024.md"), text("how_to_apply", "42 times")}, []string{"why github-pat"}},
 		{"prose in two", []Field{text("summary", "The password policy of v2"), text("raw_content", "Since 2024 it has 12 characters.")}, nil},
 		{"names in two", []Field{{"tags", "auth-token-service-2024", true}, {"tags", "payments-v2-2024", true}, text("summary", "rotation of tokens")}, nil},
 		{"shas in two", []Field{text("summary", "fixed in da39a3ee5e6b4b0d"), text("raw_content", "3255bfef95601890afd80709 broke it")}, nil},

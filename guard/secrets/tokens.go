@@ -33,6 +33,7 @@ func tokenRules() []rule {
 		form("bitbucket-token", `[A-Za-z0-9_=-]{24,}`, "ATBB", "ATATT3", "ATCTT3"),
 		form("slack-token", `[A-Za-z0-9-]{20,}`, "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-"),
 		form("vault-token", `[A-Za-z0-9_-]{20,}`, "hvs.", "hvb.", "hvr."),
+		form("mapbox-token", `[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}`, "sk.eyJ"),
 		form("vercel-token", `[A-Za-z0-9]{20,60}`, "vcp_", "vck_", "vci_", "vcr_", "vca_"),
 		form("cloudflare-token", `[A-Za-z0-9_-]{30,60}`, "cfut_", "cfat_", "cfk_"),
 		form("digitalocean-token", `[0-9a-f]{40,70}`, "dop_v1_", "doo_v1_", "dor_v1_"),

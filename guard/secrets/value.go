@@ -95,7 +95,7 @@ var (
 		insert-  insert_ not-a-real notreal not-real test-secret test_secret test-token test_token my-secret my_secret my-token foobar my-password my_password
 		generated-at <your put-your 0123456789 1234567890 abcdefghij`)
 	technical = words(`base64 base32 sha1 sha256 sha512 sha3 md5 oauth oauth2 oidc aes aes128 aes256 utf8 ipv4 ipv6 rs256 hs256 hs512 es256 ps256
-		argon2 argon2id bcrypt scrypt pbkdf2 sha512crypt sha256crypt md5crypt x509 p256 p384 ed25519 curve25519 rsa rsa2048 rsa4096 http2 s3 k8s ec2 2fa mfa i18n jwt saml2 nist800 63b scram
+		argon2 argon2id bcrypt scrypt pbkdf2 sha512crypt sha256crypt md5crypt wpa wpa2 wpa3 x509 p256 p384 ed25519 curve25519 rsa rsa2048 rsa4096 http2 s3 k8s ec2 2fa mfa i18n jwt saml2 nist800 63b scram
 		tls12 tls13 h2 gpt4 utf16 x86 arm64 amd64 v1 v2 v3 v4`)
 )
 
