@@ -92,6 +92,7 @@ type operand struct {
 	last             bool   // nothing follows it in its line
 	ends             bool   // its sentence, or its line, ends with it
 	login            bool   // as in a .netrc: "login bob password …"
+	cell             bool   // it stands in a bracket or a cell behind its word
 	password         bool
 	toService        bool // it is said to belong to a service
 }
@@ -121,6 +122,7 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		return text[base+m[2*i] : base+m[2*i+1]]
 	}
 	o := operand{tail: group(groupTail), sign: group(groupSign), verb: m[2*groupVerb] >= 0, han: m[2*groupHan] >= 0, space: m[2*groupSpace] >= 0, password: password}
+	o.cell = strings.ContainsAny(group(groupSpace), "(|[")
 	o.space = o.space || group(groupWhere)+group(groupBeforeVerb)+group(groupBeforeHan) != ""
 	if m[2*groupSpace] >= 0 && group(groupSpace) == "" && isAlnum(text[base-1]) {
 		return -1, 0 // the word goes on with a sign
@@ -142,6 +144,7 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		end = start + len(value)
 	}
 	o.value = text[start:end]
+	o.cell = o.cell || at > 0 && text[at-1] == '(' && end < len(text) && text[end] == ')'
 	o.ends = endsSentence(text, end)
 	o.last = end == len(text) || strings.TrimLeft(ahead(text, end), " \t\r;\"',.)") == "" || strings.HasPrefix(strings.TrimLeft(ahead(text, end), " \t\r;"), "\n")
 	if o.verb && strings.Trim(group(groupVerb), " \t:") == "to" && !setBefore(text, at) {

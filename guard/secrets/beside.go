@@ -15,8 +15,10 @@ func besideRules() []rule {
 			"logged in as", "sign in with", "sign in as", "账号", "帐号", "账户", "用户", "登录", "登陆", "账密"),
 		after(rulePassword, `(?:密码|口令)?[ \t]*(?:is|are|:|=|是|为|分别是)[ \t]*["'`+"`"+`(]?[A-Za-z][\w.@-]{1,40}[ \t]*(?:[/:|,、]|[ \t])[ \t]*["'`+"`"+`]?([!-~]{6,64})`, weakToken,
 			"账号密码", "账密", "用户名密码", "用户名/密码", "账号/密码", "username/password", "user/password", "user/pass", "user:pass", "login/password", "username and password", "user and password", "用户名和密码", "账号和密码"),
-		{rulePassword, []string{"root/", "admin/", "administrator/", "postgres/", "ubuntu/", "oracle/", "deploy/", "root:", "admin:", "administrator:", "root / ", "admin / ", "root // ", "admin // "}, ofUser},
+		{rulePassword, []string{"root/", "admin/", "administrator/", "postgres/", "ubuntu/", "oracle/", "deploy/", "root:", "admin:", "administrator:", "root / ", "admin / ", "root // ", "admin // ", "postgres / ", "elastic/", "elastic:", "neo4j/", "sa/", "sa / "}, ofUser},
 		after(rulePassword, `[ \t]*[A-Za-z][\w.-]{1,30}[ \t]*/[ \t]*([!-~]{6,64})[ \t]*(?:登录|登陆|登入|连接|连)`, weakToken, "用"),
+		{rulePassword, []string{" / "}, ofMail},
+		{rulePassword, []string{"values"}, inserted},
 		{rulePassword, commands(), onCommandLine},
 		after(rulePassword, `(?i)[ \t]*(?:\w+[ \t]+by[ \t]*)?(?:as[ \t]*)?(?:password[ \t]*)?'([^'\n]{4,100})'`, weakToken, "identified by", "identified with"),
 		after(rulePassword, `[ \t]+["']?([^\s"']{6,100})`, weakToken, "requirepass", "masterauth"),
@@ -77,7 +79,7 @@ func ofUser(text string, at, n int) (int, int) {
 	value := bare(text[start:end], "")
 	end = start + len(value)
 	said := strings.ToLower(text[end:min(len(text), end+12)])
-	bound := slices.ContainsFunc([]string{" on ", " @ ", " at ", " to log", " for ", "登录", " 登录"}, func(w string) bool { return strings.HasPrefix(said, w) })
+	bound := slices.ContainsFunc([]string{" on ", " (", " @ ", " at ", " to log", " for ", "登录", " 登录"}, func(w string) bool { return strings.HasPrefix(said, w) })
 	signed := strings.ContainsAny(value, "!@#$^&*?") && !strings.ContainsAny(value, "=/:.")
 	if signed && (looksChosen(value) || chosenWithAt(value)) || bound && weakToken(value) && innerCapital(value) {
 		return start, end

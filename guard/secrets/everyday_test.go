@@ -32,6 +32,8 @@ func saidShapes() []shape {
 		{name: "set to", in: []string{"Set the admin password to %s.", "I changed the root password to %s", "reset the password of svc-api to %s, works", "We rotated the db password to %s yesterday",
 			"updated password for bob to '%s'", "Setting the Grafana admin password to %s fixed the login", "password has been reset to %s"}, value: (*maker).password},
 		{name: "chinese set to", in: []string{"密码改成 %s", "把 root 密码改成%s了", "已将数据库密码重置为 %s", "密码换成了%s", "初始密码设置为%s，首次登录要改", "默认密码就是 %s", "密码统一用 %s", "密码还是 %s 没变", "管理员密码已修改为：%s"}, value: (*maker).password},
+		{name: "pair of mail", in: []string{"qa@acme.io / %s", "Stripe test login: qa@acme.io / %s"}, value: func(m *maker) string { return "Vn8k" + m.of(digits, 2) + "qL!" }},
+		{name: "note between", in: []string{"password (new): %s", "Password (case sensitive): %s", "password [prod]: %s", "password = os.getenv(\"DB_PASSWORD\") || \"%s\"", "vpn 密码改了，现在是 %s", "密码从 old 改为 %s", "密码：%s（记得改）"}, value: func(m *maker) string { return "Vn8k" + m.of(digits, 2) + "qLx" }},
 		{name: "chinese pair", in: []string{"用户名 admin 密码 %s", "账号：ops，密码：%s", "账号密码：admin/%s", "账密 deploy / %s", "用户名/密码: root/%s", "账号 test01 密码是 %s", "登录：admin / %s", "用 admin / %s 登录后台"}, value: (*maker).password},
 		{name: "chinese weak", in: []string{"密码：%s", "用户名 admin 密码 %s", "密码是%s。", "密码改成 %s"}, value: weak},
 		{name: "english pair", in: []string{"root/%s on db1", "login admin/%s", "creds: svc/%s", "username/password: admin/%s", "Log in as admin / %s at the console", "credentials: root:%s", "user: admin, pass: %s",
@@ -90,6 +92,7 @@ func ranShapes() []shape {
 				return m.pick("Tiger", "Maple", "Comet") + m.pick("_", "#") + m.of(digits, 4) + m.of(lower, 2)
 			}},
 		{name: "sql", in: []string{"CREATE USER app WITH PASSWORD '%s';", "ALTER ROLE app PASSWORD '%s';", "CREATE USER 'app'@'%' IDENTIFIED BY '%s';", "ALTER USER root@localhost IDENTIFIED WITH mysql_native_password BY '%s';", "SET PASSWORD FOR bob = PASSWORD('%s');"}, value: (*maker).password},
+		{name: "inserted", in: []string{"INSERT INTO users (name, password) VALUES ('bob', '%s');", "insert into accounts(password, role) values ('%s', 'admin')"}, value: (*maker).password},
 		{name: "shells", in: []string{"sshpass -p %s ssh root@10.0.0.2", "echo 'root:%s' | chpasswd", "echo %s | sudo -S apt update", "ldapsearch -D cn=admin,dc=acme -w %s", "7z x -p%s backup.7z", "openssl pkcs12 -in a.p12 -passin pass:%s", "smbclient //nas/x -U bob%%s", "net use Z: \\\\nas\\x /user:bob %s",
 			"rabbitmqctl add_user bob %s", "xfreerdp /u:bob /p:%s /v:host", "htpasswd -bc .htpasswd bob %s"}, value: func(m *maker) string {
 			return m.pick("Tiger", "Maple") + m.pick("#", "_") + m.of(digits, 4) + m.of(upper, 2)

@@ -59,7 +59,7 @@ func (o operand) holdsPassword() bool {
 	case timely(v) || !reading.Plain(v) || o.space && !o.quoted && setsName.MatchString(v):
 		return false
 	case o.space && !dashed && !o.quoted:
-		return looksChosen(v) || chosenWithAt(v) || o.word >= "\x80" && len(v) >= 8 && (wordAndNumber.MatchString(v) || o.ends && !nameLike(v) && weakToken(v)) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
+		return looksChosen(v) || chosenWithAt(v) || o.besideWord()
 	case strings.Trim(v, digits) == "":
 		return len(v) >= 6 && o.tail == ""
 	}
@@ -70,7 +70,7 @@ func (o operand) holdsPassword() bool {
 		if measure.MatchString(v) && len(v) < 8 || speaksOfTechnique(v) {
 			return false
 		}
-		return o.sign == "=" || o.quoted && !o.space || dashed && !o.space || !nameLike(v) || chosenWithAt(v) || wordAndNumber.MatchString(v) || o.explicit() && len(v) >= 6 && wordAndDigit.MatchString(v) && !mentions(strings.ToLower(v))
+		return o.sign == "=" || o.quoted && !o.space || dashed && !o.space || !nameLike(v) || wordWithAt.MatchString(v) || o.login && innerCapital(v) || wordAndNumber.MatchString(v) || o.explicit() && len(v) >= 6 && wordAndDigit.MatchString(v) && !mentions(strings.ToLower(v))
 	case o.plainWord():
 		return true
 	case !letters || len(v) < 8 || strings.ContainsAny(v, "-/"):
@@ -81,6 +81,22 @@ func (o operand) holdsPassword() bool {
 	setting := o.sign == "=" && o.last && strings.ContainsAny(o.head, "._") || o.sign == "=" && o.head == strings.ToUpper(o.head) && o.head != ""
 	return lower && (o.quoted || setting) && !o.space && !mentions(v)
 }
+
+// besideWord reports whether a weak value is a password for standing right behind
+// a Chinese word for it, or in the cell or the bracket behind a word.
+func (o operand) besideWord() bool {
+	v := o.value
+	han := o.word >= "\x80"
+	if len(v) < 8 || !han && !o.cell || speaksOfTechnique(v) || mentions(strings.ToLower(v)) || kindOfColumn.MatchString(v) {
+		return false
+	}
+	return wordAndNumber.MatchString(v) || contains(v, isDigit) && innerCapital(v) && weakToken(v) || han && o.ends && !nameLike(v) && weakToken(v)
+}
+
+var (
+	kindOfColumn = lazily(`\A(?i:n?varchar|char|binary|varbinary|u?int|float|byte|bytes|text|string|utf)\d+\z`)
+	wordWithAt   = lazily(`\A[\w!#$%&*-]+@[\w!#$%&*-]*\d[\w!#$%&*-]*\z`)
+)
 
 // explicit reports whether a sign or a Chinese verb and nothing else binds the
 // value to the bare word for it, and the sentence ends there.

@@ -68,7 +68,7 @@ func (v view) cells() (view, bool) {
 func announcing(name string, between byte) string {
 	name = strings.ToLower(name)
 	sign := ": "
-	if between == spaces || between == oneSpace {
+	if between == oneSpace {
 		sign = " " // which may be prose
 	}
 	for _, w := range passwordWords() {
