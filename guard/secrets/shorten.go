@@ -8,7 +8,7 @@ const MarkShort = "[redacted]"
 // Shorten returns text, of which nothing is left to be found, with MarkShort in the
 // place of each mark.
 func Shorten(text string) string {
-	r := compiled()
+	r := compiled.get()
 	var b strings.Builder
 	for {
 		at := strings.Index(text, markOpen)
