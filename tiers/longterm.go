@@ -152,14 +152,8 @@ func (s *Service) put(tx *store.Tx, c memd.Caller, ns string, req memd.RememberL
 	if err != nil {
 		return memd.Written{}, err
 	}
-	if looksLikeKey(m.Source) {
-		_, taken, err := tx.Head(ns, m.Source)
-		if err == nil && taken {
-			err = noSource("another memory is no source")
-		}
-		if err != nil {
-			return memd.Written{}, err
-		}
+	if err := noKey(tx, c, ns, m.Source); err != nil {
+		return memd.Written{}, err
 	}
 	promoted := from.Tier != ""
 	if head != nil && promoted { // a promotion opens nothing
@@ -204,6 +198,22 @@ func (s *Service) put(tx *store.Tx, c memd.Caller, ns string, req memd.RememberL
 	}
 	out.Warnings = append(same, warnings...)
 	return out, tx.Audit(s.entry(c, action, m, now))
+}
+
+// noKey refuses a source that is the key of another memory. Of a key whose every
+// version is hidden from the caller it tells nothing.
+func noKey(tx *store.Tx, c memd.Caller, ns, source string) error {
+	if !looksLikeKey(source) {
+		return nil
+	}
+	if _, taken, err := tx.Head(ns, source); err != nil || !taken {
+		return err
+	}
+	versions, err := tx.Versions(ns, source)
+	if err == nil && slices.ContainsFunc(versions, func(m memd.Memory) bool { return mayKnow(c, &m) }) {
+		err = noSource("another memory is no source")
+	}
+	return err
 }
 
 // headRow returns a key's state and its live head, nil when none lives: the

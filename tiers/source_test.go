@@ -140,3 +140,31 @@ func TestPersonalSources(t *testing.T) {
 		t.Errorf("a short row without a source has status %s", w.SourceStatus)
 	}
 }
+
+// Whether a key exists that the caller may not see, a source of its name does not tell.
+func TestHiddenKeyAsSource(t *testing.T) {
+	h := newHouse(t, nil)
+	boss := memd.Caller{Name: "boss", Role: memd.RoleWrite, Access: []string{"hr"}}
+	h.must(second(h.RememberLongTerm(ctx, boss, longRequest("salary/plan", "what is paid", func(r *memd.RememberLongTerm) { r.Access = []string{"hr"} }))))
+	from := func(source string) func(*memd.RememberLongTerm) {
+		return func(r *memd.RememberLongTerm) { r.Source = source }
+	}
+	for _, source := range []string{"salary/plan", "salary/none"} {
+		w, err := h.RememberLongTerm(ctx, ann, longRequest("of/"+source[7:], "what "+source+" says", from(source)))
+		if err != nil || !w.Created || len(w.Warnings) != 0 {
+			t.Errorf("%s: %+v, %v", source, w, err)
+		}
+		short := must(h.Remember(ctx, ann, shortRequest("said by "+source)))
+		if w, err := h.Promote(ctx, ann, short.ID, memd.Promote{MemoryKey: "up/" + source[7:], Source: source}); err != nil || len(w.Warnings) != 0 {
+			t.Errorf("%s, promoted: %+v, %v", source, w, err)
+		}
+	}
+	_, err := h.RememberLongTerm(ctx, boss, longRequest("k", "what it says", from("salary/plan")))
+	refused(t, err, memd.CodeMissingSource, "source")
+
+	// A key with a version that the caller may see is one to it, also archived or expired.
+	trap := h.keep("team/trap", "a trap", func(r *memd.RememberLongTerm) { r.Kind = memd.Pitfall })
+	h.must(second(h.Patch(ctx, ann, trap.ID, memd.Patch{ResolvedAt: memd.Some(h.now())})))
+	_, err = h.RememberLongTerm(ctx, ann, longRequest("k", "what it says", from("team/trap")))
+	refused(t, err, memd.CodeMissingSource, "source")
+}
