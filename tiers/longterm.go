@@ -317,16 +317,18 @@ func (s *Service) refreshHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory,
 		return memd.Written{}, err
 	}
 	out, err := s.relabelHead(tx, c, head, m, now)
-	out.Warnings = warnings
+	out.Warnings = append(out.Warnings, warnings...)
 	return out, err
 }
 
-// relabelHead moves the head's metadata.
+// relabelHead moves the head's metadata. As a new version would, it asks for no end
+// and is not over.
 func (s *Service) relabelHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory, now memd.Time) (memd.Written, error) {
 	head.Importance, head.Tags, head.Owner, head.Access = m.Importance, m.Tags, m.Owner, m.Access
 	head.UpdatedAt = now
+	lifted := append(lift("expires_at", &head.ExpiresAt), lift("resolved_at", &head.ResolvedAt)...)
 	out := s.shown(*head, now)
-	out.Unchanged = true
+	out.Unchanged, out.Warnings = true, lifted
 	if err := tx.UpdateMeta(head); err != nil {
 		return memd.Written{}, err
 	}
@@ -360,8 +362,8 @@ func (s *Service) roomForKey(tx *store.Tx, namespace string) error {
 
 // sameElsewhere warns when the same content already stands under another key.
 func sameElsewhere(tx *store.Tx, c memd.Caller, m *memd.Memory, now memd.Time) ([]string, error) {
-	twin, found, err := twinOf(tx, c, m, memd.Long, now)
-	if err != nil || !found || twin.MemoryKey == m.MemoryKey {
+	twin, found, err := twinOf(tx, c, m, memd.Long, now, func(row *memd.Memory) bool { return row.MemoryKey != m.MemoryKey })
+	if err != nil || !found {
 		return nil, err
 	}
 	return []string{"the same content already stands under the key " + twin.MemoryKey}, nil

@@ -77,38 +77,6 @@ func (s *Service) inspectShort(m *memd.Memory) *inspected {
 	return in
 }
 
-// knownAlready answers the write of m, in out, if its content stands: in the
-// long tier, which is left alone, or in the short tier, which then says it
-// again. What m is refused for must stand in that row.
-func (s *Service) knownAlready(tx *store.Tx, c memd.Caller, m *memd.Memory, in *inspected, req memd.Remember, out *memd.Written, now memd.Time) (bool, error) {
-	if has, err := tx.HasContent(m.Namespace, m.ContentHash); !has || err != nil {
-		return false, err
-	}
-	twin, found, err := twinOf(tx, c, m, memd.Long, now)
-	if err != nil {
-		return false, err
-	}
-	if found && in.heldBy(&twin) {
-		*out = s.shown(twin, now)
-		out.Deduplicated, out.DuplicateOf = true, twin.ID
-		return true, nil
-	}
-	twin, found, err = twinOf(tx, c, m, memd.Short, now)
-	if err != nil || !found || !in.heldBy(&twin) {
-		return false, err
-	}
-	refresh(&twin, m, now)
-	*out = s.shown(twin, now)
-	out.Deduplicated = true
-	if req.Importance != nil && *req.Importance != twin.Importance || req.Tags != nil && !sameSet(m.Tags, twin.Tags) {
-		out.Warnings = []string{"the row that stands keeps its importance and tags; patch it to change them"}
-	}
-	if err := tx.UpdateMeta(&twin); err != nil {
-		return false, err
-	}
-	return true, tx.Audit(s.entry(c, "remember_again", &twin, now))
-}
-
 // shortRow validates a request and makes the row it asks for.
 func (s *Service) shortRow(c memd.Caller, req memd.Remember, now memd.Time) (*memd.Memory, error) {
 	m := &memd.Memory{
@@ -144,49 +112,6 @@ func (s *Service) shortRow(c memd.Caller, req memd.Remember, now memd.Time) (*me
 	m.ContentHash = ContentHash(m)
 	m.ID, err = newID()
 	return m, err
-}
-
-// twinOf finds a live row of tier t with m's content that the caller may see
-// and that may stand for m.
-func twinOf(tx *store.Tx, c memd.Caller, m *memd.Memory, t memd.Tier, now memd.Time) (memd.Memory, bool, error) {
-	rows, err := tx.FindContent(t, m.Namespace, m.ContentHash)
-	for _, row := range rows {
-		rehash(&row)
-		if row.ID != m.ID && row.ContentHash == m.ContentHash && maySee(c, &row, now) && standsFor(&row, m) {
-			return row, true, err
-		}
-	}
-	return memd.Memory{}, false, err
-}
-
-// standsFor reports whether a write of m may be answered with row: whoever may
-// read m must be able to read row, and a short row, which the write changes,
-// must show to no more than m would.
-func standsFor(row, m *memd.Memory) bool {
-	switch {
-	case m.Tier == memd.Long: // only to warn a caller who may see both
-		return true
-	case row.Tier == memd.Long:
-		return !slices.ContainsFunc(row.Access, func(tag string) bool { return !slices.Contains(m.Access, tag) })
-	default:
-		return sameSet(row.Access, m.Access)
-	}
-}
-
-func sameSet(a, b []string) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
-}
-
-// refresh says again what twin says. It expires no sooner than either write
-// asked for.
-func refresh(twin, again *memd.Memory, now memd.Time) {
-	twin.WrittenAt, twin.UpdatedAt = now, now
-	if again.ExpiresAt.IsZero() || !twin.ExpiresAt.IsZero() && again.ExpiresAt.After(twin.ExpiresAt.Time) {
-		twin.ExpiresAt = again.ExpiresAt
-	}
 }
 
 // roomInShort archives the least valuable short rows until one more fits the
