@@ -10,7 +10,7 @@ import (
 // Forget deletes a row, and with it every older version of its key: rows,
 // index entries and vectors. A tombstone without a body keeps imports and
 // syncs from bringing it back. An expired row with a key, which groom keeps,
-// can be forgotten too.
+// can be forgotten too. See buryVersions for versions that the caller may not see.
 func (s *Service) Forget(ctx context.Context, c memd.Caller, id string) error {
 	return s.changeAny(ctx, c, id, new(memd.Written), func(tx *store.Tx, m *memd.Memory, now memd.Time) error {
 		if m.MemoryKey == "" {
@@ -27,18 +27,9 @@ func (s *Service) Forget(ctx context.Context, c memd.Caller, id string) error {
 		if err != nil {
 			return err
 		}
-		left := 0
-		for i := range versions {
-			if versions[i].Version > m.Version {
-				left++
-				continue
-			}
-			if !c.Holds(versions[i].Access) {
-				return notFound()
-			}
-			if err := s.bury(tx, c, &versions[i], now); err != nil {
-				return err
-			}
+		left, err := s.buryVersions(tx, c, versions, m.Version, now)
+		if err != nil {
+			return err
 		}
 		if left > 0 || state.Version > m.Version {
 			return nil
@@ -65,16 +56,32 @@ func (s *Service) ForgetKey(ctx context.Context, c memd.Caller, namespace, key s
 		if len(versions) == 0 {
 			return notFound()
 		}
-		for i := range versions {
-			if !c.Holds(versions[i].Access) {
-				return notFound()
-			}
-			if err := s.bury(tx, c, &versions[i], now); err != nil {
-				return err
-			}
+		if _, err := s.buryVersions(tx, c, versions, versions[0].Version, now); err != nil {
+			return err
 		}
 		return tx.DropHead(ns, key)
 	})
+}
+
+// buryVersions deletes the versions of a key, which stand newest first, up to one, and
+// returns how many are left. Who may see the newest may forget what it superseded, also
+// what is hidden from it: recalled by nobody any more, that would only keep the key's
+// text. To others a hidden version is none to forget, and so is none at all.
+func (s *Service) buryVersions(tx *store.Tx, c memd.Caller, versions []memd.Memory, upTo int, now memd.Time) (left int, err error) {
+	all := len(versions) > 0 && mayKnow(c, &versions[0])
+	for i := range versions {
+		switch v := &versions[i]; {
+		case v.Version > upTo:
+			left++
+		case !all && !mayKnow(c, v):
+			return left, notFound()
+		default:
+			if err := s.bury(tx, c, v, now); err != nil {
+				return left, err
+			}
+		}
+	}
+	return left, nil
 }
 
 // bury deletes one row and remembers that it was forgotten.

@@ -139,50 +139,110 @@ func TestForgetArchivedKey(t *testing.T) {
 	}
 }
 
-// Who does not hold the tags of any one version forgets none of a key.
-func TestForgetUnderAccessTags(t *testing.T) {
-	h := newHouse(t, nil)
+// Who may see what a key says now may forget it, and with it all that it said before:
+// also versions that it may not see, which would keep the key's text. Who may not see
+// it forgets no version below it that is hidden.
+func TestForgetOverRestrictedVersions(t *testing.T) {
 	boss := memd.Caller{Name: "boss", Role: memd.RoleWrite, Access: []string{"hr"}}
-	hidden, err := h.RememberLongTerm(ctx, boss, longRequest("k", "one", func(r *memd.RememberLongTerm) { r.Access = []string{"hr"} }))
-	h.must(err)
-	open, err := h.RememberLongTerm(ctx, boss, longRequest("k", "two", func(r *memd.RememberLongTerm) { r.Access = []string{} }))
-	h.must(err)
-	refused(t, h.Forget(ctx, ann, hidden.ID), memd.CodeNotFound, "")
-	refused(t, h.ForgetKey(ctx, ann, "", "k"), memd.CodeNotFound, "")
-	for _, id := range []string{hidden.ID, open.ID} {
-		if _, ok := h.get(id); !ok {
-			t.Error("a version was forgotten by who may not see them all")
+	tagged := func(tags ...string) func(*memd.RememberLongTerm) {
+		return func(r *memd.RememberLongTerm) { r.Access = append([]string{}, tags...) }
+	}
+	write := func(h *house, c memd.Caller, n int, tags ...string) string {
+		return must(h.RememberLongTerm(ctx, c, longRequest("k", fmt.Sprint("wording ", n), tagged(tags...)))).ID
+	}
+	end := func(h *house, c memd.Caller, id string) {
+		h.must(second(h.Patch(ctx, c, id, memd.Patch{ExpiresAt: memd.Some(h.at(time.Minute))})))
+		h.clock.Advance(time.Hour)
+	}
+	byID := func(h *house, ids []string) error { return h.Forget(ctx, ann, ids[len(ids)-1]) }
+	byKey := func(h *house, _ []string) error { return h.ForgetKey(ctx, ann, "", "k") }
+	for name, c := range map[string]struct {
+		make  func(*house) []string
+		other func(*house, []string) error // another forget than of the newest row and of the key
+		may   bool
+	}{
+		"opened by who holds the tags": {func(h *house) []string {
+			return []string{write(h, boss, 1, "hr"), write(h, boss, 2)}
+		}, nil, true},
+		"one between": {func(h *house) []string {
+			return []string{write(h, boss, 1), write(h, boss, 2, "hr"), write(h, boss, 3)}
+		}, nil, true},
+		"written over what had expired": {func(h *house) []string {
+			id := write(h, boss, 1, "hr")
+			end(h, boss, id)
+			return []string{id, write(h, ann, 2)}
+		}, nil, true},
+		"expired itself": {func(h *house) []string {
+			ids := []string{write(h, boss, 1, "hr"), write(h, boss, 2)}
+			end(h, ann, ids[1])
+			return ids
+		}, nil, true},
+		"in another database": {func(h *house) []string {
+			id := write(h, boss, 1, "hr")
+			h.roll()
+			return []string{id, write(h, boss, 2)}
+		}, nil, true},
+		"the head is hidden": {func(h *house) []string {
+			return []string{write(h, boss, 1), write(h, boss, 2, "hr")}
+		}, nil, false},
+		"hidden and expired": {func(h *house) []string {
+			id := write(h, boss, 1, "hr")
+			end(h, boss, id)
+			return []string{id}
+		}, nil, false},
+		"an older one that shows, below a hidden head": {func(h *house) []string {
+			ids := []string{write(h, boss, 1, "hr"), write(h, boss, 2), write(h, boss, 3, "hr")}
+			h.shell(`UPDATE long SET access = '[]' WHERE id = '` + ids[1] + `'`) // as before versions were covered
+			return ids
+		}, func(h *house, ids []string) error { return h.Forget(ctx, ann, ids[1]) }, false},
+	} {
+		for by, forget := range map[string]func(*house, []string) error{"id": byID, "key": byKey, "other": c.other} {
+			if forget == nil {
+				continue
+			}
+			t.Run(name+" by "+by, func(t *testing.T) {
+				h := newHouse(t, nil)
+				ids := c.make(h)
+				const all = `SELECT id, access, updated_at FROM long; SELECT * FROM head; SELECT * FROM tombstone; SELECT count(*) FROM audit`
+				before := h.shell(all)
+				err := forget(h, ids)
+				if !c.may {
+					refused(t, err, memd.CodeNotFound, "")
+					if after := h.shell(all); after != before {
+						t.Errorf("a refused forget left\n%s\nof\n%s", after, before)
+					}
+					return
+				}
+				h.must(err)
+				for _, id := range ids {
+					h.gone(id)
+				}
+				if said := h.everywhere(`SELECT count(*) FROM long`); strings.Trim(strings.Join(said, ""), "0") != "" {
+					t.Errorf("rows are left: %q", said)
+				}
+				refused(t, second(h.Head(ctx, admin, "", "k")), memd.CodeNotFound, "")
+				refused(t, second(h.Versions(ctx, admin, "", "k")), memd.CodeNotFound, "")
+				if w := h.keep("k", "wording 1"); w.Version != 1 {
+					t.Errorf("the key starts again at version %d", w.Version)
+				}
+			})
 		}
 	}
-	h.must(h.ForgetKey(ctx, boss, "", "k"))
-	h.gone(hidden.ID)
-	h.gone(open.ID)
 }
 
-// Who does not hold the access tags of an older version forgets none of them:
-// not the head, by its id, either.
-func TestForgetOverRestrictedVersions(t *testing.T) {
+// An old version that shows takes hidden ones below it along, and leaves the head.
+func TestForgetOldOverHidden(t *testing.T) {
 	h := newHouse(t, nil)
-	tagged := func(tags ...string) func(*memd.RememberLongTerm) {
-		return func(r *memd.RememberLongTerm) { r.Access = tags }
-	}
 	var ids []string
-	for n, tags := range [][]string{{}, {"hr"}, {}} {
-		w, err := h.RememberLongTerm(ctx, admin, longRequest("k", fmt.Sprint("wording ", n), tagged(tags...)))
-		h.must(err)
-		ids = append(ids, w.ID)
+	for n, tags := range [][]string{{"hr"}, {}, {}} {
+		ids = append(ids, must(h.RememberLongTerm(ctx, admin, longRequest("k", fmt.Sprint("wording ", n), func(r *memd.RememberLongTerm) { r.Access = tags }))).ID)
 	}
-	h.shell(`UPDATE long SET access = '[]' WHERE id = '` + ids[0] + `'`) // as before versions were covered
-	before := h.shell(`SELECT id, access, updated_at FROM long; SELECT * FROM head; SELECT * FROM tombstone; SELECT count(*) FROM audit`)
-	refused(t, h.Forget(ctx, ann, ids[2]), memd.CodeNotFound, "")
-	refused(t, h.ForgetKey(ctx, ann, "", "k"), memd.CodeNotFound, "")
-	if after := h.shell(`SELECT id, access, updated_at FROM long; SELECT * FROM head; SELECT * FROM tombstone; SELECT count(*) FROM audit`); after != before {
-		t.Errorf("a refused forget left\n%s\nof\n%s", after, before)
-	}
-	boss := memd.Caller{Name: "boss", Role: memd.RoleWrite, Access: []string{"hr"}}
-	h.must(h.Forget(ctx, boss, ids[2]))
-	for _, id := range ids {
-		h.gone(id)
+	refused(t, h.Forget(ctx, ann, ids[0]), memd.CodeNotFound, "")
+	h.must(h.Forget(ctx, ann, ids[1]))
+	h.gone(ids[0])
+	h.gone(ids[1])
+	if head, err := h.Head(ctx, ann, "", "k"); err != nil || head.ID != ids[2] {
+		t.Errorf("the head is %+v, %v", head, err)
 	}
 }
 
