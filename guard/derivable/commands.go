@@ -18,9 +18,9 @@ var (
 	// before are what stands before a command without being one.
 	before = regexp.MustCompile(`^((sudo|time|nohup|env|exec|command) +|[A-Z_][A-Z0-9_]*=\S* +)+`)
 	// flagged is an argument as only commands have them.
-	flagged = regexp.MustCompile(`(^|\s)(--?[A-Za-z0-9][\w-]*|\S*[/~*=@:]\S*|\.\S*|\S+\.\w{1,5}|[0-9a-f]{7,40}|\d+|&&|\||>|;)(\s|$|=)`)
-	// worded is what sentences have and arguments do not.
-	worded = regexp.MustCompile(`(?i)(^|\s)(the|an?|of|that|which|this|is|are|was|were|be|should|must|may|not|never|always|before|after|when|where|because|unless|until|instead|rather|than|then|if|with|without|from|into|only|every|each|all|our|your|we|you|it|its|and|or|but|so|to|for|in|on|by|as|at|per|no|do|does|fails?|needs?|means?|shows?)(\s|$)|[.!?。！？；，、]$|\p{Han}|[,.;:] \w`)
+	flagged = regexp.MustCompile(`(^|\s)(--?[A-Za-z0-9][\w-]*|\S*[/~*=@:]\S*|\.\S*|\S+\.(\w{1,5}|service)|[0-9a-f]{7,40}|\d+|&&|\||>|;)(\s|$|=)`)
+	// worded is what sentences have and arguments do not. The dots of ./... and .. end none.
+	worded = regexp.MustCompile(`(?i)(^|\s)(the|an?|of|that|which|this|is|are|was|were|be|should|must|may|not|never|always|before|after|when|where|because|unless|until|instead|rather|than|then|if|with|without|from|into|only|every|each|all|our|your|we|you|it|its|and|or|but|so|to|for|in|on|by|as|at|per|no|do|does|fails?|needs?|means?|shows?)(\s|$)|(^|[^\s./])\.+$|[!?。！？；，、]$|\p{Han}|[,.;:] \w`)
 )
 
 // momentary are programs, and the words after them, whose commands do something
@@ -52,10 +52,27 @@ func looksAt(program string) (words string, known bool) {
 	return "", false
 }
 
+// bearing is what a line of commands is, the later the more it counts.
+type bearing int
+
+const (
+	text    bearing = iota
+	ready           // makes ready for what comes after it
+	lasting         // a command that a project has for good
+	once            // with one of the moment
+)
+
+// setsUp reports whether a momentary command only makes ready for those behind it:
+// before one that lasts it is a part of that. Nothing lasts in a folder of the moment.
+func setsUp(program, command string) bool {
+	return slices.Contains([]string{"cd", "mkdir", "export", "source"}, program) && !strings.Contains(command, "/tmp/")
+}
+
 // isCommands reports whether a text is nothing but commands, one of them of the
 // moment, or begins as the transcript of a shell with several.
 func isCommands(all []string) bool {
-	commands, once, prompts, lines := 0, 0, 0, 0
+	commands, prompts, lines := 0, 0, 0
+	var seen [once + 1]int
 	open := false // the line before goes on
 	for _, line := range all {
 		line = strings.TrimSpace(line)
@@ -71,31 +88,32 @@ func isCommands(all []string) bool {
 		} else if lines == 1 && strings.HasPrefix(line, "# ") {
 			return false // a heading
 		}
-		is, momentary := commandIn(line[len(shown):], shown != "")
-		if is || open || shown != "" {
+		is := commandIn(line[len(shown):], shown != "")
+		if is != text || open || shown != "" {
 			commands++
 		}
-		if momentary {
-			once++
-		}
+		seen[is]++
 		if lines == 1 && commands == 0 {
 			return false
 		}
 		open = strings.HasSuffix(line, `\`)
 	}
-	return commands == lines && once > 0 || prompts > 1 && once > 0 || prompts > 0 && once > 0 && lines > 1
+	if seen[once] == 0 && (seen[ready] == 0 || seen[ready] < commands) {
+		return false
+	}
+	return commands == lines || prompts > 1 || prompts > 0 && lines > 1
 }
 
-// commandIn reports whether a line is a command and nothing else, and whether it
-// is one of the moment. Behind a prompt no title is mistaken for one.
-func commandIn(line string, prompted bool) (is, once bool) {
+// commandIn tells what a line is that is a command and nothing else. Behind a prompt
+// no title is mistaken for one, and all that is not lasting was done once.
+func commandIn(line string, prompted bool) (is bearing) {
 	line, _, _ = strings.Cut(line, " # ")
 	first, _, _ := strings.Cut(line[len(before.FindString(line)):], " ")
 	if _, known := looksAt(first); len(line) > maxCommand || !known && !isTool(first) {
-		return false, false // mostly, and before any pattern is asked
+		return text // mostly, and before any pattern is asked
 	}
 	if worded.MatchString(unquoted(line)) {
-		return false, false
+		return text
 	}
 	for part := range strings.SplitSeq(strings.NewReplacer("&&", "\x00", "||", "\x00", "|", "\x00", ";", "\x00").Replace(line), "\x00") {
 		part = strings.TrimSpace(part)
@@ -108,12 +126,17 @@ func commandIn(line string, prompted bool) (is, once bool) {
 		if len(words) > 1 {
 			second = words[1]
 		}
-		if momentary(words[0], second) && (prompted || argued(words)) {
-			return true, true
+		switch {
+		case momentary(words[0], second) && (prompted || argued(words)):
+			if prompted || !setsUp(words[0], part) {
+				return once
+			}
+			is = max(is, ready)
+		case isTool(words[0]) && len(words) > 1:
+			is = max(is, lasting)
 		}
-		is = is || isTool(words[0]) && len(words) > 1
 	}
-	return is, false
+	return is
 }
 
 // argued reports whether what follows a program's name are arguments, not the rest
