@@ -28,6 +28,7 @@ type Engine struct {
 	selector   Selector      // nil: none
 	selecting  chan struct{} // holds one for each query that is with the selector
 	selections selections
+	leaving    func(string) string // of what the selector reads; nil: as it is
 
 	fence fence.Rules // of what is handed to a model
 

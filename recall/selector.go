@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -29,6 +30,21 @@ func (e *Engine) WithSelector(s Selector) *Engine {
 	e.selector = s
 	e.selecting = make(chan struct{}, maxSelecting)
 	return e
+}
+
+// WithLeaving has what the selector reads pass clean before: it is sent to another
+// machine. It is called before the Engine is used and returns it.
+func (e *Engine) WithLeaving(clean func(text string) string) *Engine {
+	e.leaving = clean
+	return e
+}
+
+// outbound is a text as the selector gets it.
+func (e *Engine) outbound(text string) string {
+	if e.leaving == nil {
+		return text
+	}
+	return e.leaving(text)
 }
 
 // Selections are how many queries went to the selector since the start, by what
@@ -98,7 +114,11 @@ func (e *Engine) pick(ctx context.Context, p *plan, lines []string) ([]int, erro
 	default:
 		return nil, errSelecting
 	}
-	picked, err := e.selector.Select(ctx, p.query.Query, p.query.Tools, lines)
+	tools := slices.Clone(p.query.Tools)
+	for i, name := range tools {
+		tools[i] = e.outbound(name)
+	}
+	picked, err := e.selector.Select(ctx, e.outbound(p.query.Query), tools, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +129,7 @@ func (e *Engine) pick(ctx context.Context, p *plan, lines []string) ([]int, erro
 // order a line each, and their ids. A session's notes stay where they are.
 func (e *Engine) offer(ctx context.Context, p *plan) (ids, lines []string, err error) {
 	probe := *p // the search that answers begins anew
+	var rows []memd.Memory
 	err = e.store.View(ctx, func(v *store.View) error {
 		r, err := e.search(v, &probe, everything)
 		if err != nil {
@@ -118,15 +139,30 @@ func (e *Engine) offer(ctx context.Context, p *plan) (ids, lines []string, err e
 			if s.memory.Tier == memd.Transient {
 				continue
 			}
-			if len(lines) == memd.MaxManifest {
+			if len(rows) == memd.MaxManifest {
 				break
 			}
-			ids = append(ids, s.memory.ID)
-			lines = append(lines, e.fence.Line(tiers.ManifestLine(s.memory, p.now)))
+			rows = append(rows, s.memory)
 		}
 		return nil
 	})
+	for _, m := range rows { // with no reader held: a summary is looked through
+		ids = append(ids, m.ID)
+		lines = append(lines, e.fence.Line(tiers.ManifestLine(e.offered(m), p.now)))
+	}
 	return ids, lines, err
+}
+
+// offeredBytes is how much of a summary is looked through before its line is cut to
+// its length, so that the cut goes through no secret.
+const offeredBytes = 4 << 10
+
+// offered is a row with a summary that may be sent away.
+func (e *Engine) offered(m memd.Memory) memd.Memory {
+	if e.leaving != nil {
+		m.Summary = e.leaving(strings.ToValidUTF8(m.Summary[:min(len(m.Summary), offeredBytes)], ""))
+	}
+	return m
 }
 
 // checkPicked holds a choice against what was asked for. One that names a line

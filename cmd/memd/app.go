@@ -71,6 +71,9 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	before := openPrevious(cfg, model, dim)
 	looking := checker(cfg)
 	service := tiers.New(set).WithOwners(cfg.Owners).WithSources(looking).WithGuard(cfg.Guard).WithAllowed(allowed)
+	if cfg.Embedding.Provider == configs.ProviderOpenAI {
+		embedder, before = embedding.Cleaned(embedder, service.Leaving), before.cleaned(service.Leaving)
+	}
 	return &app{cfg: cfg, log: log, lock: lock, store: set, tiers: service, allowed: allowed, sources: looking, runner: groom.New(set, log).WithSources(looking), embedder: embedder, selector: selector, release: release, previous: before}, nil
 }
 
@@ -106,7 +109,7 @@ func (a *app) audit() *groom.Auditor {
 
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
-	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithSources(a.sources).WithGuards(a.tiers.Guards).
+	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithLeaving(a.tiers.Leaving).WithSources(a.sources).WithGuards(a.tiers.Guards).
 		WithFence(fence.Rules{KeepLinks: a.cfg.Guard.Links == configs.LinksKeep})
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))

@@ -61,6 +61,14 @@ type previous struct {
 	close              func() error
 }
 
+// cleaned hands it no text but as clean leaves it.
+func (p previous) cleaned(clean func(string) string) previous {
+	if p.Embedder != nil {
+		p.Embedder = embedding.Cleaned(p.Embedder, clean)
+	}
+	return p
+}
+
 // openPrevious opens the embedder that made vectors of a model: the table, if it
 // still lies there, or the server in use, if that is one, under the old model's
 // name. There is none where it cannot.
