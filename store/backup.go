@@ -88,7 +88,7 @@ const roomHint = "free space there, or choose another folder with --to"
 // prepareDest makes the folder that backups go to, clears away what a killed
 // backup of this store left in it, and refuses a disk without room.
 func (s *Set) prepareDest(ctx context.Context, dest string) error {
-	if dest != filepath.Join(s.dir, BackupDir) && within(s.dir, dest) {
+	if dest != filepath.Join(s.dir, BackupDir) && (within(s.dir, dest) || within(resolved(s.dir), resolved(dest))) {
 		return memd.FieldErrorf(memd.CodeInvalidRequest, "to", "%s lies in the data directory", dest).
 			WithHint("leave it out for the default, %s, or choose a folder elsewhere", filepath.Join(s.dir, BackupDir))
 	}

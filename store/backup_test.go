@@ -176,7 +176,12 @@ func TestBackupRefused(t *testing.T) {
 	before := tree(t, s.Dir())
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o600))
-	for _, to := range []string{file, filepath.Join(file, "below"), s.Dir(), filepath.Join(s.Dir(), store.HistoryDir), filepath.Join(s.Dir(), store.BackupDir, "x")} {
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(filepath.Join(s.Dir(), store.HistoryDir), link))
+	for _, to := range []string{
+		file, filepath.Join(file, "below"), s.Dir(), filepath.Join(s.Dir(), store.HistoryDir), filepath.Join(s.Dir(), store.BackupDir, "x"),
+		link, filepath.Join(link, "a", "b"),
+	} {
 		_, err := s.Backup(ctx, to)
 		codeIs(t, err, memd.CodeInvalidRequest)
 	}
