@@ -1,6 +1,9 @@
 package memd
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Role bounds what a caller may do.
 type Role string
@@ -22,7 +25,8 @@ func (r Role) Includes(need Role) bool { return roleRank[r] >= roleRank[need] &&
 
 // Caller is who asks. Every call into tiers and recall takes one.
 type Caller struct {
-	Name       string   // unique among callers; owns the sessions it opens
+	Name       string   // unique among callers at a time
+	ID         string   // unlike that of whoever had the name before; "" where the name is nobody else's ever
 	Role       Role     //
 	Namespaces []string // the namespaces it sees; nil means all
 	Access     []string // the access tags it holds
@@ -32,6 +36,10 @@ type Caller struct {
 // LocalAdmin is the caller behind the unix socket and the in-process command
 // line: whoever can open the file is the administrator.
 func LocalAdmin() Caller { return Caller{Name: "local", Role: RoleAdmin, AllAccess: true} }
+
+// Identity is what the caller's sessions and repeated writes are kept under: a
+// name may be given anew, to somebody else.
+func (c Caller) Identity() string { return cmp.Or(c.ID, c.Name) }
 
 // Sees reports whether the caller may touch namespace ns.
 func (c Caller) Sees(ns string) bool {

@@ -41,7 +41,7 @@ func (s *Server) limited(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if wait, ok := s.rates.Take(c.Name, s.now()); !ok {
+		if wait, ok := s.rates.Take(c.Identity(), s.now()); !ok {
 			s.tooMany(w, r, "caller", wait, "this caller makes too many requests")
 			return
 		}

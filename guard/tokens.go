@@ -40,6 +40,8 @@ type Token struct {
 	Access     []string  `json:"access"`     // the access tags it holds
 	CreatedAt  memd.Time `json:"created_at"`
 	ExpiresAt  memd.Time `json:"expires_at,omitzero"` // from then on it opens nothing; absent: never
+
+	ID string `json:"-"` // of its caller: the name, and the first 64 bits of the digest
 }
 
 // listed is the token of a file as it is shown.
@@ -60,7 +62,7 @@ func (t Token) expired(now time.Time) bool {
 
 // caller is who holds the token.
 func (t Token) caller() memd.Caller {
-	return memd.Caller{Name: t.Name, Role: t.Role, Namespaces: t.Namespaces, Access: t.Access}
+	return memd.Caller{Name: t.Name, ID: t.ID, Role: t.Role, Namespaces: t.Namespaces, Access: t.Access}
 }
 
 // digest is the SHA-256 of a token. A token is 32 random bytes, so that the

@@ -400,3 +400,28 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("list %+v, %v", list, err)
 	}
 }
+
+// A token that is made goes by the same identity that its caller shows.
+func TestIdentityOfAToken(t *testing.T) {
+	dir := t.TempDir()
+	tokens, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for range 2 {
+		token, err := tokens.New(Token{Name: "ci", Role: memd.RoleRead})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := tokens.Caller(token)
+		list, err := tokens.List()
+		if err != nil || list[0].ID != c.Identity() || c.Name != "ci" || ids[c.Identity()] {
+			t.Errorf("listed as %+v, called as %q, %v", list, c.Identity(), err)
+		}
+		ids[c.Identity()] = true
+		if err := tokens.Revoke("ci"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -31,6 +31,7 @@ func parseLine(line []byte) (entry, error) {
 	if n, err := hex.Decode(e.sum[:], []byte(shortened(e.SHA256))); err != nil || n != len(e.sum) {
 		return entry{}, errors.New("sha256 is not 64 hexadecimal digits")
 	}
+	e.ID = e.Name + "#" + hex.EncodeToString(e.sum[:8])
 	return e, e.check()
 }
 

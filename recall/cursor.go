@@ -38,7 +38,7 @@ func (at *position) before(s *scored) bool {
 func (p *plan) asked() []byte {
 	q := p.query
 	asked, err := json.Marshal([]any{
-		q.Query, p.scope.Namespaces, p.scope.Access, q.Tiers, q.Kinds, q.Tags, q.SessionID, q.IncludeArchive, q.Tools, p.caller.Name,
+		q.Query, p.scope.Namespaces, p.scope.Access, q.Tiers, q.Kinds, q.Tags, q.SessionID, q.IncludeArchive, q.Tools, p.caller.Identity(),
 	})
 	if err != nil { // strings always marshal
 		panic(err)

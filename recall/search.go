@@ -215,8 +215,8 @@ func (e *Engine) addNotes(v *store.View, p *plan, r *ranking) error {
 }
 
 // notes returns the live notes of the session that the request names, those under
-// access tags that it does not name left out; none where the caller did not open
-// it.
+// access tags that it does not name, and in namespaces that the caller does not
+// see, left out; none where the caller did not open it.
 func (e *Engine) notes(v *store.View, p *plan) ([]memd.Memory, error) {
 	session := p.query.SessionID
 	if session == "" {
@@ -228,7 +228,7 @@ func (e *Engine) notes(v *store.View, p *plan) ([]memd.Memory, error) {
 	}
 	notes, err := v.Notes(session, p.now)
 	return slices.DeleteFunc(notes, func(m memd.Memory) bool {
-		return slices.ContainsFunc(m.Access, func(tag string) bool { return !slices.Contains(p.scope.Access, tag) })
+		return !p.caller.Sees(m.Namespace) || slices.ContainsFunc(m.Access, func(tag string) bool { return !slices.Contains(p.scope.Access, tag) })
 	}), err
 }
 

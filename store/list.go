@@ -17,7 +17,7 @@ type Selection struct {
 	MemoryKey string
 	Stale     *bool
 	Q         string // part of the summary, compared as terms.Fold writes it
-	Sessions  string // transient rows only of sessions this caller opened; "" is any
+	Sessions  string // transient rows only of sessions that this identity opened; "" is any
 	Before    string // only ids below this one, "" is from the top
 	Limit     int
 	// FreshBefore are the times before which verified_at makes a row stale:

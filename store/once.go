@@ -4,7 +4,7 @@ import "memd"
 
 // Once is a write that was answered under an idempotency key.
 type Once struct {
-	Caller  string
+	Caller  string // by its identity
 	Key     string
 	Print   string // of the request
 	ID      string // of the memory that was answered

@@ -2,7 +2,7 @@ package store
 
 import "memd"
 
-// SessionOwner returns the caller that opened a session, "" when nobody has.
+// SessionOwner returns the identity of who opened a session, "" when nobody has.
 func (tx *Tx) SessionOwner(session string) (string, error) {
 	var owner string
 	err := tx.conn.row(tx.ctx, `SELECT owner FROM session WHERE session_id = ?`, []any{session}, &owner)
@@ -19,6 +19,17 @@ const (
 
 // emptySessionsMost is how many sessions without a note are kept.
 func (s *Set) emptySessionsMost() int64 { return max(1, s.budgets.ActiveBytes/bulkShare/sessionSize) }
+
+// Adopt puts what an earlier release kept under the bare name of a caller under
+// its identity: sessions, and the writes that it may repeat. What is older than
+// the caller was another's of that name, and stays nobody's.
+func (tx *Tx) Adopt(name, id string, since memd.Time) error {
+	_, err := tx.conn.exec(tx.ctx, `UPDATE session SET owner = ? WHERE owner = ? AND opened_at > ?`, id, name, since.String())
+	if err == nil {
+		_, err = tx.conn.exec(tx.ctx, `UPDATE OR IGNORE once SET caller = ? WHERE caller = ? AND at > ?`, id, name, since.String())
+	}
+	return fail("adopt a caller's sessions", err)
+}
 
 // OpenSession records who opened a session. Once in a while it lets the oldest that
 // hold no note go, or a caller that names ever new ones would fill the disk with them.

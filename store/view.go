@@ -289,7 +289,7 @@ func sortVersions(found []memd.Memory) []memd.Memory {
 	return found
 }
 
-// SessionOwner returns the caller that opened a session, "" when nobody has.
+// SessionOwner returns the identity of who opened a session, "" when nobody has.
 func (v *View) SessionOwner(session string) (string, error) {
 	var owner string
 	err := v.active().row(v.ctx, `SELECT owner FROM session WHERE session_id = ?`, []any{session}, &owner)

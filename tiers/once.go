@@ -48,9 +48,9 @@ func (s *Service) once(ctx context.Context, c memd.Caller, out *memd.Written, fn
 	now := s.store.Now()
 	return s.store.Update(ctx, func(tx *store.Tx) error {
 		after := memd.At(now.Add(-OnceFor))
-		done, found, err := tx.Once(c.Name, o.Key, after)
+		done, found, err := tx.Once(c.Identity(), o.Key, after)
 		if err == nil && !found { // an earlier release kept it bare
-			done, found, err = tx.Once(c.Name, bare.Key, after)
+			done, found, err = tx.Once(c.Identity(), bare.Key, after)
 		}
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (s *Service) once(ctx context.Context, c memd.Caller, out *memd.Written, fn
 		if err != nil {
 			return err
 		}
-		return tx.KeepOnce(store.Once{Caller: c.Name, Key: o.Key, Print: o.Print, ID: out.ID, Outcome: string(kept), At: now})
+		return tx.KeepOnce(store.Once{Caller: c.Identity(), Key: o.Key, Print: o.Print, ID: out.ID, Outcome: string(kept), At: now})
 	})
 }
 

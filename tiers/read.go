@@ -209,7 +209,7 @@ func (s *Service) selection(c memd.Caller, req memd.List) (store.Selection, erro
 		sel.Tiers = []memd.Tier{req.Tier}
 	}
 	if !Owns(c, "") { // everybody's sessions
-		sel.Sessions = c.Name
+		sel.Sessions = c.Identity()
 	}
 	if req.Namespace == "*" {
 		if !c.Role.Includes(memd.RoleAdmin) {

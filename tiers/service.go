@@ -122,9 +122,9 @@ func expired(m *memd.Memory, now memd.Time) bool {
 }
 
 // Owns reports whether the caller may see the notes of a session that owner
-// opened: owner itself, and an administrator of all namespaces.
+// opened, by its identity: owner itself, and an administrator of all namespaces.
 func Owns(c memd.Caller, owner string) bool {
-	return c.Role.Includes(memd.RoleAdmin) && c.Namespaces == nil || owner != "" && owner == c.Name
+	return c.Role.Includes(memd.RoleAdmin) && c.Namespaces == nil || owner != "" && owner == c.Identity()
 }
 
 // Present fills in what is derived when a row is shown at now: its age, and

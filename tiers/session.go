@@ -6,6 +6,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/guard"
 	"memd/guard/fence"
 	"memd/store"
 )
@@ -40,7 +41,7 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 			return err
 		}
 		if owner == "" {
-			err = tx.OpenSession(session, c.Name, now)
+			err = tx.OpenSession(session, c.Identity(), now)
 		} else if !Owns(c, owner) {
 			err = noSession()
 		}
@@ -66,6 +67,25 @@ func (s *Service) Note(ctx context.Context, c memd.Caller, session string, req m
 		return tx.Audit(s.entry(c, "note", m, now))
 	})
 	return out, s.settle(c, did, err)
+}
+
+// Adopt gives the holders of tokens what an earlier release kept under their names
+// alone, where nobody else had the name when it was kept.
+func (s *Service) Adopt(ctx context.Context, tokens []guard.Token) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	return s.store.Update(ctx, func(tx *store.Tx) error {
+		for _, t := range tokens {
+			if t.CreatedAt.IsZero() { // made by hand: nothing tells since when
+				continue
+			}
+			if err := tx.Adopt(t.Name, t.ID, t.CreatedAt); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (s *Service) noteRow(c memd.Caller, session string, req memd.Note, now memd.Time) (*memd.Memory, error) {
@@ -132,6 +152,9 @@ func (s *Service) Notes(ctx context.Context, c memd.Caller, session string) ([]m
 		}
 		found, err := v.Notes(session, now)
 		for _, m := range found {
+			if !mayKnow(c, &m) { // its token has other namespaces now
+				continue
+			}
 			Present(&m, s.budgets, now)
 			m.RawContent = ""
 			notes = append(notes, m)

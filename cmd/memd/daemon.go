@@ -32,6 +32,9 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.adopt(ctx, tokens); err != nil {
+		return err
+	}
 	backups, err := a.backups()
 	if err != nil {
 		return err
@@ -70,6 +73,15 @@ func (a *app) serve(ctx context.Context) error {
 		a.log.Info("memd ends")
 	}
 	return err
+}
+
+// adopt keeps sessions of an earlier release with the tokens that opened them.
+func (a *app) adopt(ctx context.Context, tokens *guard.Tokens) error {
+	list, err := tokens.List()
+	if err != nil {
+		return err
+	}
+	return a.tiers.Adopt(ctx, list)
 }
 
 // index has the keyword indexes made before the first question asks for them, and
