@@ -51,7 +51,7 @@ type logPage struct {
 	NextCursor string        `json:"next_cursor,omitempty"`
 }
 
-// logFilter reads the filters of the log. A cursor is the number of the last entry
+// logFilter reads the filters of the log. A cursor is the place of the last entry
 // of the page before, and goes on after it whatever was written since.
 func logFilter(query url.Values) (store.LogFilter, error) {
 	f := store.LogFilter{Caller: query.Get("caller"), Action: query.Get("action"), ID: query.Get("id"), Limit: memd.DefaultListLimit}
@@ -62,7 +62,8 @@ func logFilter(query url.Values) (store.LogFilter, error) {
 		}
 	}
 	if query.Has("cursor") {
-		if f.Before, err = strconv.ParseInt(query.Get("cursor"), 10, 64); err != nil || f.Before < 1 {
+		var ok bool
+		if f.Before, ok = store.ParseLogPlace(query.Get("cursor")); !ok {
 			return f, memd.FieldErrorf(memd.CodeInvalidRequest, "cursor", "cursor is not one that memd gave").
 				WithHint("use the next_cursor of the page before as it is")
 		}
@@ -90,7 +91,7 @@ func (s *Server) entries(c *call) (logPage, error) {
 	}
 	if len(page.Entries) == f.Limit {
 		page.Entries = page.Entries[:f.Limit-1]
-		page.NextCursor = strconv.FormatInt(page.Entries[f.Limit-2].Seq, 10)
+		page.NextCursor = store.LogPlace{At: page.Entries[f.Limit-2].At, Seq: page.Entries[f.Limit-2].Seq}.String()
 	}
 	if !c.caller.AllAccess {
 		for i := range page.Entries {

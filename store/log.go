@@ -4,6 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"memd"
 )
@@ -77,27 +81,48 @@ func (tx *Tx) logRefusals(entries []Entry) error {
 	return fail("trim the log", err)
 }
 
+// LogPlace is where an entry stands in the log: the end of a page.
+type LogPlace struct {
+	At  memd.Time
+	Seq int64
+}
+
+// String is the form that ParseLogPlace reads.
+func (p LogPlace) String() string { return fmt.Sprintf("%d-%d", p.At.UnixMilli(), p.Seq) }
+
+// ParseLogPlace reads what String wrote; ok is false for anything else.
+func ParseLogPlace(text string) (p LogPlace, ok bool) {
+	at, seq, _ := strings.Cut(text, "-")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	if err == nil {
+		p.Seq, err = strconv.ParseInt(seq, 10, 64)
+	}
+	p.At = memd.At(time.UnixMilli(ms))
+	return p, err == nil && p.Seq > 0 && p.String() == text
+}
+
 // LogFilter narrows what of the log is read; the zero value is all of it.
 type LogFilter struct {
 	Caller, Action, ID string
 	Namespaces         []string // entries of these alone, nil for all
-	Before             int64    // entries of a lower Seq alone, 0 for all
+	Before             LogPlace // entries that stand behind it alone, the zero place for all
 	Limit              int      // at most so many
 }
 
 const readLog = `SELECT seq, at, caller, action, memory_id, namespace, memory_key, detail, code, field, count FROM audit
- WHERE (?1 = 0 OR seq < ?1) AND (?2 IS NULL OR caller = ?2) AND (?3 IS NULL OR action = ?3) AND (?4 IS NULL OR memory_id = ?4)
+ WHERE (?1 = 0 OR (at, seq) < (?7, ?1)) AND (?2 IS NULL OR caller = ?2) AND (?3 IS NULL OR action = ?3) AND (?4 IS NULL OR memory_id = ?4)
  AND (?5 IS NULL OR namespace IN (SELECT value FROM json_each(?5)))
- ORDER BY seq DESC LIMIT ?6`
+ ORDER BY at DESC, seq DESC LIMIT ?6`
 
-// Log returns entries of the log, the newest first.
+// Log returns entries of the log, the newest first: by their time, for refusals are
+// written some time after it.
 func (v *View) Log(f LogFilter) ([]Entry, error) {
 	var within any
 	if f.Namespaces != nil {
 		within = jsonList(f.Namespaces)
 	}
 	entries := []Entry{}
-	err := v.active().each(v.ctx, readLog, []any{f.Before, orNull(f.Caller), orNull(f.Action), orNull(f.ID), within, f.Limit},
+	err := v.active().each(v.ctx, readLog, []any{f.Before.Seq, orNull(f.Caller), orNull(f.Action), orNull(f.ID), within, f.Limit, f.Before.At.String()},
 		func(rows *sql.Rows) error {
 			var e Entry
 			err := rows.Scan(&e.Seq, nullTime{&e.At}, &e.Caller, &e.Action, nullText{&e.ID}, nullText{&e.Namespace}, nullText{&e.MemoryKey},

@@ -109,6 +109,7 @@ func TestLogOutlivesRollover(t *testing.T) {
 
 func TestLogFilters(t *testing.T) {
 	s := memtest.Store(t, "", nil, nil)
+	at := s.Now()
 	audits(t, s,
 		store.Entry{Caller: "ann", Action: "remember", ID: "1", Namespace: "default"},
 		store.Entry{Caller: "ben", Action: "remember", ID: "2", Namespace: "user"},
@@ -121,7 +122,7 @@ func TestLogFilters(t *testing.T) {
 	}{
 		"all":         {store.LogFilter{}, "5 4 3 2 1"},
 		"limit":       {store.LogFilter{Limit: 2}, "5 4"},
-		"before":      {store.LogFilter{Before: 4, Limit: 2}, "3 2"},
+		"before":      {store.LogFilter{Before: store.LogPlace{At: at, Seq: 4}, Limit: 2}, "3 2"},
 		"caller":      {store.LogFilter{Caller: "ann"}, "4 3 1"},
 		"action":      {store.LogFilter{Action: "remember"}, "2 1"},
 		"id":          {store.LogFilter{ID: "1"}, "3 1"},
@@ -143,6 +144,59 @@ func TestLogFilters(t *testing.T) {
 	}
 	if e := logOf(t, s, store.LogFilter{Action: "forget"})[0]; e.MemoryKey != "k" || e.Detail != "open" || e.Namespace != "default" || e.Count != 1 {
 		t.Errorf("a forget reads back as %+v", e)
+	}
+}
+
+// The newest come first by their time, also those that are written later; pages
+// that meet such entries skip none and repeat none.
+func TestLogIsOrderedByTime(t *testing.T) {
+	clock := memtest.NewClock()
+	s := memtest.Store(t, "", clock, nil)
+	s.Refuse(store.Refusal{Caller: "early", Code: memd.CodeForbidden})
+	for n := range 5 {
+		clock.Advance(time.Duration(n%2) * time.Second) // some within one millisecond
+		audits(t, s, store.Entry{Caller: strconv.Itoa(n), Action: "remember"})
+	}
+	s.Refuse(store.Refusal{Caller: "late", Code: memd.CodeForbidden})
+	clock.Advance(time.Second)
+	audits(t, s, store.Entry{Caller: "last", Action: "remember"})
+	page := func(before store.LogPlace) (callers []string, at store.LogPlace) {
+		for _, e := range logOf(t, s, store.LogFilter{Before: before, Limit: 2}) {
+			callers, at = append(callers, e.Caller), store.LogPlace{At: e.At, Seq: e.Seq}
+		}
+		return callers, at
+	}
+	first, at := page(store.LogPlace{})
+	got := first
+	if err := s.Flush(ctx); err != nil { // between two pages
+		t.Fatal(err)
+	}
+	for {
+		parsed, ok := store.ParseLogPlace(at.String())
+		if !ok || parsed != at {
+			t.Fatalf("%s reads back as %v, %v", at, parsed, ok)
+		}
+		next, end := page(at)
+		if len(next) == 0 {
+			break
+		}
+		got, at = append(got, next...), end
+	}
+	// What was written after the first page and belongs before its end is new to it.
+	if want := "last 4 3 2 1 early 0"; strings.Join(got, " ") != want {
+		t.Errorf("the pages show %q, want %q", got, want)
+	}
+	whole := []string{}
+	for _, e := range logOf(t, s, store.LogFilter{}) {
+		whole = append(whole, e.Caller)
+	}
+	if want := "last late 4 3 2 1 early 0"; strings.Join(whole, " ") != want {
+		t.Errorf("the log shows %q, want %q", whole, want)
+	}
+	for _, bad := range []string{"", "1", "x-1", "1-", "1-0", "01-2", "1--2", "1-2-3"} {
+		if _, ok := store.ParseLogPlace(bad); ok {
+			t.Errorf("%q is a place", bad)
+		}
 	}
 }
 

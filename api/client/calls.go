@@ -154,7 +154,7 @@ func (c *Client) Audit(ctx context.Context, sample int) (Reply[groom.Audit], err
 	return call[groom.Audit](ctx, c, request{method: http.MethodGet, path: v1("audit"), query: query})
 }
 
-// Log reads who did what, and what was refused; f.Before and f.Limit may be 0.
+// Log reads who did what, and what was refused; f.Before and f.Limit may be zero.
 func (c *Client) Log(ctx context.Context, f store.LogFilter) (Reply[LogPage], error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"caller": f.Caller, "action": f.Action, "id": f.ID} {
@@ -162,10 +162,11 @@ func (c *Client) Log(ctx context.Context, f store.LogFilter) (Reply[LogPage], er
 			query.Set(name, value)
 		}
 	}
-	for name, value := range map[string]int64{"limit": int64(f.Limit), "cursor": f.Before} {
-		if value != 0 {
-			query.Set(name, strconv.FormatInt(value, 10))
-		}
+	if f.Limit != 0 {
+		query.Set("limit", strconv.Itoa(f.Limit))
+	}
+	if f.Before.Seq != 0 {
+		query.Set("cursor", f.Before.String())
 	}
 	return call[LogPage](ctx, c, request{method: http.MethodGet, path: v1("log"), query: query})
 }

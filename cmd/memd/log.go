@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -32,8 +31,8 @@ too. The log keeps the newest few thousand entries.`,
 				}
 			}
 			if cursor != "" {
-				var err error
-				if f.Before, err = strconv.ParseInt(cursor, 10, 64); err != nil || f.Before < 1 {
+				var ok bool
+				if f.Before, ok = store.ParseLogPlace(cursor); !ok {
 					return memd.FieldErrorf(memd.CodeInvalidRequest, "cursor", "--cursor is not one that memd gave")
 				}
 			}
