@@ -147,6 +147,7 @@ func (s *Server) manifest(c *call) (manifest, error) {
 }
 
 func (s *Server) groom(c *call, in groomRequest) (groom.Report, error) {
+	in.Caller = c.caller.Name
 	return s.runner.Run(c.ctx, groom.Options(in))
 }
 
@@ -185,17 +186,17 @@ func (s *Server) backup(c *call, in backupRequest) (store.Backup, error) {
 	if in.To != "" && !filepath.IsAbs(in.To) {
 		return store.Backup{}, memd.FieldErrorf(memd.CodeInvalidRequest, "to", "to must be an absolute path on the daemon's machine")
 	}
-	return s.store.Backup(c.ctx, in.To)
+	return s.store.BackupBy(c.ctx, c.caller.Name, in.To)
 }
 
 func (s *Server) rollover(c *call, _ nothing) (store.Rolled, error) {
-	rolled, err := s.store.Rollover(c.ctx)
+	rolled, err := s.store.RolloverBy(c.ctx, c.caller.Name)
 	rolled.Retired = listed(rolled.Retired)
 	return rolled, err
 }
 
 func (s *Server) compact(c *call, _ nothing) (store.Compacted, error) {
-	compacted, err := s.store.Compact(c.ctx)
+	compacted, err := s.store.CompactBy(c.ctx, c.caller.Name)
 	compacted.Files = listed(compacted.Files)
 	return compacted, err
 }

@@ -2,6 +2,7 @@ package groom
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -17,6 +18,8 @@ type Options struct {
 	DryRun bool `json:"dry_run,omitempty"` // plan only; changed is what the run would change
 	Force  bool `json:"force,omitempty"`   // lift the cap of judgement passes
 	Light  bool `json:"light,omitempty"`   // only what belongs into every hour
+
+	Caller string `json:"-"` // who asked, for the log; "" leaves no entry
 
 	only []string // of these the passes with these names alone, nil for all
 }
@@ -149,6 +152,33 @@ func (r *Runner) Run(ctx context.Context, opts Options) (Report, error) {
 	return report, err
 }
 
+// entry is what the log of writes keeps of a run; ok is false where it keeps nothing:
+// of a dry run, and of a scheduled light one that had nothing to do.
+func (o Options) entry(report Report) (e store.Entry, ok bool) {
+	changed, failed := 0, 0
+	for _, p := range report.Passes {
+		changed += p.Changed
+		if p.Error != "" {
+			failed++
+		}
+	}
+	if o.Caller == "" || o.Caller == store.Memd && o.Light && changed == 0 && failed == 0 {
+		return e, false
+	}
+	e = store.Entry{At: report.FinishedAt, Caller: o.Caller, Action: "groom", Detail: "full"}
+	if o.Light {
+		e.Detail = "light"
+	}
+	if o.Force {
+		e.Detail += ", forced"
+	}
+	e.Detail += fmt.Sprintf(", %d changed", changed)
+	if failed > 0 {
+		e.Detail += fmt.Sprintf(", %d passes failed", failed)
+	}
+	return e, true
+}
+
 // tell logs a run that was asked for and succeeded; a schedule logs its own.
 func (r *Runner) tell(report Report) {
 	changed := 0
@@ -220,6 +250,11 @@ func (r *Runner) keep(ctx context.Context, report Report, opts Options) error {
 	return r.store.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.SetMeta(reportsKey, string(encoded), report.FinishedAt); err != nil {
 			return err
+		}
+		if e, ok := opts.entry(report); ok {
+			if err := tx.Audit(e); err != nil {
+				return err
+			}
 		}
 		if !report.Whole() {
 			return nil

@@ -17,11 +17,11 @@ import (
 // one's work as well. Their last successes are those of any process. The clock
 // is that which they are kept by; its zone is the schedules'.
 func Jobs(r *Runner, cfg configs.Groom, now func() time.Time) ([]Job, error) {
-	full, err := r.job("groom", cfg.Schedule, now, Options{}, fullKey)
+	full, err := r.job("groom", cfg.Schedule, now, Options{Caller: store.Memd}, fullKey)
 	if err != nil {
 		return nil, err
 	}
-	light, err := r.job("light groom", cfg.Light, now, Options{Light: true}, lightKey, fullKey)
+	light, err := r.job("light groom", cfg.Light, now, Options{Light: true, Caller: store.Memd}, lightKey, fullKey)
 	return []Job{full, light}, err
 }
 

@@ -33,11 +33,16 @@ type Backup struct {
 // too little room nothing is written (budget_exceeded). On any error no backup
 // is left behind.
 func (s *Set) Backup(ctx context.Context, dest string) (Backup, error) {
+	return s.BackupBy(ctx, Memd, dest)
+}
+
+// BackupBy is Backup for a caller, whom the log names.
+func (s *Set) BackupBy(ctx context.Context, who, dest string) (Backup, error) {
 	standard := filepath.Join(s.dir, BackupDir)
 	if dest == "" {
 		dest = standard
 	}
-	b, err := s.backup(ctx, filepath.Clean(dest))
+	b, err := s.backup(ctx, who, filepath.Clean(dest))
 	if err == nil && filepath.Clean(dest) == standard {
 		if err := pruneBackups(standard, s.keep); err != nil {
 			s.log.Warn("old backups not removed", "error", err)
@@ -47,7 +52,7 @@ func (s *Set) Backup(ctx context.Context, dest string) (Backup, error) {
 }
 
 // backup is Backup without the removal of old ones.
-func (s *Set) backup(ctx context.Context, dest string) (Backup, error) {
+func (s *Set) backup(ctx context.Context, who, dest string) (Backup, error) {
 	if !s.backing.TryLock() {
 		return Backup{}, memd.Errorf(memd.CodeStoreBusy, "another backup is being written").WithHint("try again when it is done")
 	}
@@ -74,7 +79,7 @@ func (s *Set) backup(ctx context.Context, dest string) (Backup, error) {
 		if err := atomicfile.SyncDir(dest); err != nil {
 			return b, fail("write "+dest, err)
 		}
-		s.noteBackup(ctx, b.Manifest.CreatedAt)
+		s.noteBackup(ctx, who, b.Manifest)
 		return b, nil
 	}
 	if sqliteCode(err) == codeFull || errors.Is(err, syscall.ENOSPC) {
@@ -116,13 +121,12 @@ func (s *Set) prepareDest(ctx context.Context, dest string) error {
 // lastBackupKey is where the meta table says when the last backup was made.
 const lastBackupKey = "last_backup_at"
 
-// noteBackup remembers when a backup was made. It stands without that, and
-// would at worst be made again.
-func (s *Set) noteBackup(ctx context.Context, at memd.Time) {
-	err := s.Update(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.SetMeta(lastBackupKey, at.String(), at) })
-	if err != nil {
-		s.log.Warn("not noted when the last backup was made", "error", err)
-	}
+// noteBackup remembers when a backup was made, and by whom. It stands without that,
+// and would at worst be made again.
+func (s *Set) noteBackup(ctx context.Context, who string, m BackupManifest) {
+	at := m.CreatedAt
+	s.logDone(ctx, Entry{Caller: who, Action: "backup", Detail: fmt.Sprintf("%d databases, %d rows", len(m.Files), m.rows())},
+		func(tx *Tx) error { return tx.SetMeta(lastBackupKey, at.String(), at) })
 }
 
 // LastBackup is when the last backup was made, to whatever folder; zero for

@@ -30,6 +30,19 @@ type CompactedFile struct {
 // One that cannot be read, or for whose copy the disk has no room, is left as
 // it was and says why.
 func (s *Set) Compact(ctx context.Context) (Compacted, error) {
+	return s.CompactBy(ctx, Memd)
+}
+
+// CompactBy is Compact for a caller, whom the log names.
+func (s *Set) CompactBy(ctx context.Context, who string) (Compacted, error) {
+	done, err := s.compactAll(ctx)
+	if len(done.Files) > 0 {
+		s.logDone(ctx, Entry{Caller: who, Action: "compact", Detail: fmt.Sprintf("%d databases, %d bytes freed", len(done.Files), max(0, done.FreedBytes))}, nil)
+	}
+	return done, err
+}
+
+func (s *Set) compactAll(ctx context.Context) (Compacted, error) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	done := Compacted{Files: []CompactedFile{}}

@@ -136,7 +136,7 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 			return fail("empty the active database", err)
 		}
 	}
-	if _, err := c.exec(ctx, `INSERT INTO audit (at, caller, action, detail) VALUES (?, 'memd', 'rollover', ?)`, s.Now().String(), p.file); err != nil {
+	if _, err := c.exec(ctx, `INSERT INTO audit (at, caller, action, detail) VALUES (?, ?, 'rollover', ?)`, s.Now().String(), p.by, p.file); err != nil {
 		return fail("write an audit entry", err)
 	}
 	if err := s.trimLog(ctx, c); err != nil {

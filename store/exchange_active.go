@@ -18,7 +18,7 @@ import (
 // write-ahead log is given up until the next database is open.
 func (s *Set) rename(ctx context.Context, p *part) error {
 	path := filepath.Join(s.dir, ActiveName)
-	if err := s.makeNext(ctx, path+nextSuffix, p.file); err != nil {
+	if err := s.makeNext(ctx, path+nextSuffix, p); err != nil {
 		return errors.Join(err, removeDatabase(path+nextSuffix))
 	}
 	reached(ctx, "rollover/prepared")
@@ -194,7 +194,7 @@ func (s *Set) moveOver(ctx context.Context, path string, p *part) error {
 
 // makeNext makes the next active database whole at path: an empty one, with
 // what the present one hands on when it becomes the historical file.
-func (s *Set) makeNext(ctx context.Context, path, file string) error {
+func (s *Set) makeNext(ctx context.Context, path string, sealed *part) error {
 	if err := removeDatabase(path); err != nil {
 		return fail("remove what an earlier rollover left", err)
 	}
@@ -210,7 +210,7 @@ func (s *Set) makeNext(ctx context.Context, path, file string) error {
 	if err := errors.Join(migrate(ctx, c, pragmas), c.close()); err != nil {
 		return fail("create the next database", err)
 	}
-	if err := s.handOn(ctx, path, file); err != nil {
+	if err := s.handOn(ctx, path, sealed); err != nil {
 		return fail("hand on to the next database", err)
 	}
 	return fail("write the next database", errors.Join(syncFile(path), atomicfile.SyncDir(s.dir)))
@@ -229,8 +229,8 @@ const (
 )
 
 // handOn copies into the database at path what the active one hands on.
-func (s *Set) handOn(ctx context.Context, path, file string) (err error) {
-	c := s.writer.conn
+func (s *Set) handOn(ctx context.Context, path string, sealed *part) (err error) {
+	c, file := s.writer.conn, sealed.file
 	if _, err := c.exec(ctx, `ATTACH ? AS next`, path); err != nil {
 		return err
 	}
@@ -271,8 +271,8 @@ func (s *Set) handOn(ctx context.Context, path, file string) (err error) {
 			{`INSERT INTO next.pitfall_hit SELECT * FROM main.pitfall_hit ORDER BY seq DESC LIMIT ?`, []any{share / hitSize}},
 			{`INSERT INTO next.outbox SELECT * FROM main.outbox ORDER BY queued_at DESC LIMIT ?`, []any{share / outboxSize}},
 			{`INSERT INTO next.audit SELECT * FROM main.audit ORDER BY seq DESC LIMIT ?`, []any{s.loggedMost() - 1}},
-			{`INSERT INTO next.audit (seq, at, caller, action, detail) SELECT 1 + coalesce(max(seq), 0), ?, 'memd', 'rollover', ? FROM main.audit`,
-				[]any{now, file}},
+			{`INSERT INTO next.audit (seq, at, caller, action, detail) SELECT 1 + coalesce(max(seq), 0), ?, ?, 'rollover', ? FROM main.audit`,
+				[]any{now, sealed.by, file}},
 		} {
 			if _, err := c.exec(ctx, step.query, step.args...); err != nil {
 				return err

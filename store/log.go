@@ -58,6 +58,27 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.At.String(), e.Caller, e.Action, orNul
 	return err
 }
 
+// Memd is the caller of what memd does by itself: by a schedule, or since a budget is
+// reached.
+const Memd = "memd"
+
+// logDone appends an entry for what was done to the whole store. It stands without
+// that.
+func (s *Set) logDone(ctx context.Context, e Entry, also func(*Tx) error) {
+	e.At = s.Now()
+	err := s.Update(context.WithoutCancel(ctx), func(tx *Tx) error {
+		if also != nil {
+			if err := also(tx); err != nil {
+				return err
+			}
+		}
+		return tx.Audit(e)
+	})
+	if err != nil {
+		s.log.Warn("not noted in the log of writes", "action", e.Action, "error", err)
+	}
+}
+
 // trimLog lets go of the oldest entries.
 func (s *Set) trimLog(ctx context.Context, c *conn) error {
 	most := s.loggedMost()

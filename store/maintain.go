@@ -96,10 +96,10 @@ func (tx *Tx) Reindex(m *memd.Memory) error {
 }
 
 // Changes is a mark that moves with every audited write and with rows deleted
-// by hand.
+// by hand, but not with what is done to the store as a whole.
 func (v *View) Changes() (string, error) {
 	var mark string
-	err := v.active().row(v.ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM audit) || '/' || (SELECT sum(rows) FROM tally)`, nil, &mark)
+	err := v.active().row(v.ctx, `SELECT coalesce((SELECT seq FROM audit WHERE action NOT IN ('groom', 'backup', 'compact') ORDER BY seq DESC LIMIT 1), 0) || '/' || (SELECT sum(rows) FROM tally)`, nil, &mark)
 	return mark, fail("read how far writes have come", err)
 }
 

@@ -120,3 +120,11 @@ func countRows(ctx context.Context, c *conn) (TierRows, error) {
  (SELECT count(*) FROM long), (SELECT count(*) FROM archive)`, nil, &n.Transient, &n.Short, &n.Long, &n.Archive)
 	return n, err
 }
+
+// rows is how many memories the files hold.
+func (m BackupManifest) rows() (n int) {
+	for _, f := range m.Files {
+		n += f.Rows.Transient + f.Rows.Short + f.Rows.Long + f.Rows.Archive
+	}
+	return n
+}

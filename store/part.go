@@ -22,6 +22,7 @@ const (
 type part struct {
 	file string // name below history/, "" for the active database
 	path string
+	by   string     // who has it made by a rollover, for the log
 	pool chan *conn // connections that read and are not lent
 
 	state  string // of a historical database in the catalogue

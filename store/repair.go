@@ -50,7 +50,7 @@ func (s *Set) Repair(ctx context.Context) (Repaired, error) {
 	if len(due) == 0 {
 		return done, nil
 	}
-	b, err := s.backup(ctx, filepath.Join(s.dir, BackupDir))
+	b, err := s.backup(ctx, memd.LocalAdmin().Name, filepath.Join(s.dir, BackupDir))
 	if err != nil {
 		return done, err
 	}

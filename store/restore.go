@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -19,6 +21,7 @@ import (
 type RestoreOptions struct {
 	Dir  string // the data directory; it must exist and be locked by this process
 	From string // the folder of one backup
+	By   string // who asked for it, for the log
 	Now  func() time.Time
 }
 
@@ -47,7 +50,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (done Restored, err error
 	if err := resumeRestore(ctx, opts.Dir); err != nil {
 		return Restored{}, err
 	}
-	r := restore{dir: opts.Dir, from: opts.From, staging: filepath.Join(opts.Dir, stagingDir), now: memd.At(opts.Now())}
+	r := restore{dir: opts.Dir, from: opts.From, by: opts.By, staging: filepath.Join(opts.Dir, stagingDir), now: memd.At(opts.Now())}
 	if r.manifest, err = readManifest(r.from); err != nil {
 		return Restored{}, err
 	}
@@ -77,6 +80,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (done Restored, err error
 // restore is a restore on its way to the exchange.
 type restore struct {
 	dir, from, staging string
+	by                 string
 	manifest           BackupManifest
 	now                memd.Time
 }
@@ -116,6 +120,9 @@ func (r *restore) prepare(ctx context.Context, done *Restored) (marker, error) {
 	if done.Forgotten, err = r.bury(ctx, graves); err != nil {
 		return marker{}, err
 	}
+	if err := r.enter(ctx, done.Forgotten); err != nil {
+		return marker{}, fail("write an audit entry", err)
+	}
 	reached(ctx, "restore/buried")
 	for _, folder := range []string{filepath.Join(r.staging, HistoryDir), r.staging, r.dir} {
 		if err := atomicfile.SyncDir(folder); err != nil {
@@ -127,6 +134,17 @@ func (r *restore) prepare(ctx context.Context, done *Restored) (marker, error) {
 
 func (r *restore) staged(name string) string {
 	return filepath.Join(r.staging, filepath.FromSlash(name))
+}
+
+// enter has the log of the restored store tell of the restore.
+func (r *restore) enter(ctx context.Context, forgotten int) error {
+	c, err := openWriter(ctx, r.staged(ActiveName))
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(ctx, `INSERT INTO audit (at, caller, action, detail) VALUES (?, ?, 'restore', ?)`, r.now.String(),
+		cmp.Or(r.by, Memd), fmt.Sprintf("%d databases, %d rows, %d of them forgotten since", len(r.manifest.Files), r.manifest.rows(), forgotten))
+	return errors.Join(err, c.close())
 }
 
 // room refuses a restore for whose copies the disk is too small.

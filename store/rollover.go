@@ -33,9 +33,12 @@ type Rolled struct {
 // Rollover makes the active database a historical one, whatever its size, puts
 // a fresh one in its place, and makes room where the budgets of historical
 // databases are then exceeded. An active database without a memory stays.
-func (s *Set) Rollover(ctx context.Context) (Rolled, error) {
+func (s *Set) Rollover(ctx context.Context) (Rolled, error) { return s.RolloverBy(ctx, Memd) }
+
+// RolloverBy is Rollover for a caller, whom the log names.
+func (s *Set) RolloverBy(ctx context.Context, who string) (Rolled, error) {
 	began := s.now()
-	r, err := s.rollNow(ctx)
+	r, err := s.rollNow(ctx, who)
 	if err != nil {
 		return r, err
 	}
@@ -51,7 +54,7 @@ func (s *Set) Rollover(ctx context.Context) (Rolled, error) {
 	return r, nil
 }
 
-func (s *Set) rollNow(ctx context.Context) (r Rolled, err error) {
+func (s *Set) rollNow(ctx context.Context, who string) (r Rolled, err error) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	ctx = context.WithoutCancel(ctx)
@@ -59,7 +62,7 @@ func (s *Set) rollNow(ctx context.Context) (r Rolled, err error) {
 		if err := s.writer.ready(ctx); err != nil {
 			return err
 		}
-		r, err = s.roll(ctx, true)
+		r, err = s.roll(ctx, who, true)
 		return err
 	})
 	return r, err
@@ -123,7 +126,7 @@ func (s *Set) rollIfFull(ctx context.Context) {
 		return
 	}
 	defer s.busy.Unlock()
-	_, err = s.roll(ctx, used >= limit+limit/2)
+	_, err = s.roll(ctx, Memd, used >= limit+limit/2)
 	reason := ""
 	switch {
 	case err == nil:
@@ -160,7 +163,7 @@ var errOpenElsewhere = memd.Errorf(memd.CodeStoreBusy, "another program has the 
 // and holds busy. Where another program has the database open, its rows are
 // copied, if insist, and else the rollover is refused with errOpenElsewhere.
 // Where it cannot be told, they are copied.
-func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
+func (s *Set) roll(ctx context.Context, who string, insist bool) (Rolled, error) {
 	var r Rolled
 	var rows int
 	if err := s.writer.conn.row(ctx, `SELECT sum(rows) FROM tally WHERE tier <> 'transient'`, nil, &rows); err != nil {
@@ -185,6 +188,7 @@ func (s *Set) roll(ctx context.Context, insist bool) (Rolled, error) {
 		return r, err
 	}
 	p := newPart(s.dir, file, stateSealed)
+	p.by = who
 	reached(ctx, "rollover/begin")
 	err = s.rename(ctx, p)
 	if s.active != nil && (errors.Is(err, errOpenElsewhere) && insist || errors.Is(err, errUntold)) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memd"
 	"memd/internal/dirlock"
 	"memd/store"
 )
@@ -50,7 +51,7 @@ daemon may run on the data folder.`,
 			if err != nil {
 				return err
 			}
-			done, err := store.Restore(cmd.Context(), store.RestoreOptions{Dir: cfg.Dir, From: from})
+			done, err := store.Restore(cmd.Context(), store.RestoreOptions{Dir: cfg.Dir, From: from, By: memd.LocalAdmin().Name})
 			if err := errors.Join(err, lock.Release()); err != nil {
 				return err
 			}
