@@ -114,7 +114,7 @@ const (
 // Memory is one remembered thing, as callers see it. Times are UTC; a zero
 // time is absent. Tags and Access are never nil on the wire.
 type Memory struct {
-	ID         string `json:"id"` // UUIDv7
+	ID         string `json:"id,omitempty"` // UUIDv7; none where a write stored nothing
 	Tier       Tier   `json:"tier"`
 	Namespace  string `json:"namespace"`
 	Kind       Kind   `json:"kind"`
@@ -147,8 +147,8 @@ type Memory struct {
 	ExpiresAt      Time `json:"expires_at,omitzero"`
 	ResolvedAt     Time `json:"resolved_at,omitzero"`
 
-	ContentHash string `json:"content_hash"` // "sha256:<hex>", see tiers.ContentHash
-	Age         string `json:"age"`          // see AgeText
+	ContentHash string `json:"content_hash,omitempty"` // "sha256:<hex>", see tiers.ContentHash
+	Age         string `json:"age"`                    // see AgeText
 
 	// WrittenAt is when the content was last written. Unlike UpdatedAt it does
 	// not move on a patch, an archive or a promotion; age counts from it.

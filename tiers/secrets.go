@@ -152,7 +152,15 @@ func refusal(done []decision) *memd.Error {
 	if len(prints) == 0 {
 		return e.WithHint("take it out; section guard of the configuration says what is done with personal data")
 	}
-	return e.WithHint("take it out, and write where it is kept; if it is none, `memd guard allow %s --reason TEXT` lets it pass", prints[0])
+	if len(prints) == 1 {
+		return e.WithHint("take it out, and write where it is kept; if it is none, `memd guard allow %s --reason TEXT` lets it pass", prints[0])
+	}
+	const shown = 5
+	named := strings.Join(prints[:min(len(prints), shown)], ", ")
+	if more := len(prints) - shown; more > 0 {
+		named += fmt.Sprintf(" and %d more, see memd log", more)
+	}
+	return e.WithHint("take them out, and write where they are kept; what is none passes by `memd guard allow FINGERPRINT --reason TEXT`: %s", named)
 }
 
 // add adds a word to a list, once.

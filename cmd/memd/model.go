@@ -16,6 +16,7 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/embedding/static"
+	"memd/guard/confine"
 	"memd/internal/dirlock"
 )
 
@@ -50,9 +51,9 @@ needs no daemon; a running one takes up another table when it is started anew.`,
 				base := filepath.Base(filepath.Clean(args[0]))
 				name = strings.TrimSuffix(base, filepath.Ext(base))
 			}
-			if !configs.ValidModelName(name) {
+			if !configs.ValidModelName(name) || confine.CheckPortable(name) != nil {
 				return memd.FieldErrorf(memd.CodeInvalidRequest, "name", "%.80q is no name for a table", name).
-					WithHint("--name takes up to 64 letters, digits, dots, dashes and underscores")
+					WithHint("--name takes up to 64 letters, digits, dots, dashes and underscores, and no name of a device such as con")
 			}
 			cfg, err := c.load()
 			if err != nil {

@@ -47,6 +47,11 @@ func TestModels(t *testing.T) {
 	if out := b.must("model", "add", file, "--name", "tiny"); !strings.HasPrefix(out, "made tiny: 3 words, 3 numbers each, ") {
 		t.Errorf("add: %s", out)
 	}
+	for _, name := range []string{"CON", "nul.v1", "com1"} { // devices on some systems
+		if r := b.run("model", "add", file, "--name", name); r.code != 2 || !strings.Contains(r.err, "is no name for a table") {
+			t.Errorf("%s: exits %d: %s", name, r.code, r.err)
+		}
+	}
 	r := b.run("model", "add", file, "--json")
 	if r.code != 0 || !strings.Contains(r.out, `"name":"words","model":"static/words@`) || r.err != "" {
 		t.Errorf("add: %+v", r)

@@ -117,9 +117,9 @@ func reserved(element string) bool {
 	return isPort && len(port) == 1 && '0' <= port[0] && port[0] <= '9'
 }
 
-// checkPortable is Check for a name that a file is to get: one that it can have on
+// CheckPortable is Check for a name that a file is to get: one that it can have on
 // every system, so that the folder can move.
-func checkPortable(name string) error {
+func CheckPortable(name string) error {
 	if err := Check(name); err != nil {
 		return err
 	}

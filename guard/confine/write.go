@@ -80,7 +80,7 @@ func (f *Folder) syncAbove(dir string) error {
 }
 
 func (f *Folder) writable(name string) error {
-	if err := checkPortable(name); err != nil {
+	if err := CheckPortable(name); err != nil {
 		return err
 	}
 	if unfinished(path.Base(name)) {
