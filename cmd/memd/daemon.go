@@ -157,6 +157,9 @@ func (a *app) tls() (*tls.Config, error) {
 			Message: "tls.cert and tls.key cannot be used", Hint: "both are PEM files, and the key is the certificate's",
 		}
 	}
+	for _, f := range looseKey(a.cfg.TLS.Key) {
+		a.log.Warn("configuration", "warning", f.Detail, "fix", f.Fix)
+	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 

@@ -83,6 +83,7 @@ func (c *cli) examine(ctx context.Context, cfg *configs.Loaded) ([]store.Finding
 	if err != nil {
 		found = append(found, failing("files", err))
 	}
+	found = append(found, looseKey(cfg.TLS.Key)...)
 	if name, network, err := dirlock.NetworkFS(cfg.Dir); err == nil && network {
 		found = append(found, store.Finding{
 			Check: "file_system", Detail: cfg.Dir + " is on a network file system (" + name + ")", Fix: "move it to a local disk",

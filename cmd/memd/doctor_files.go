@@ -52,6 +52,20 @@ func looseFiles(dir string, shared bool) ([]store.Finding, error) {
 	return found, err
 }
 
+// looseKey names the key of the certificate where every user of the machine may
+// open it. A group may: that of the proxy and of other servers.
+func looseKey(path string) []store.Finding {
+	info, err := os.Stat(path)
+	if path == "" || err != nil || info.Mode().Perm()&0o007 == 0 { // one that is not there is the start's to tell
+		return nil
+	}
+	return []store.Finding{{
+		Check:  "mode",
+		Detail: fmt.Sprintf("tls.key, %s, has mode %04o: every user of this machine may open it", path, info.Mode().Perm()),
+		Fix:    fmt.Sprintf("chmod 0600 '%s', and have a new key made where others may have read it", path),
+	}}
+}
+
 // ownMode is the mode of what lies in the data folder.
 func ownMode(entry fs.DirEntry) fs.FileMode {
 	if entry.IsDir() {
