@@ -153,7 +153,7 @@ func TestDocs(t *testing.T) {
 	}
 	for _, r := range []reply{d.get("/v1/stats"), d.get("/none"), d.do(ask{method: "GET", path: "/v1/stats", tcp: true})} {
 		if r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Cache-Control") != "no-store" ||
-			!strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+			r.Header.Get("Cross-Origin-Resource-Policy") != "same-origin" || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%d: headers %v", r.Status, r.Header)
 		}
 	}
