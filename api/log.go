@@ -79,6 +79,9 @@ func (s *Server) entries(c *call) (logPage, error) {
 	if err != nil {
 		return logPage{}, err
 	}
+	if s.notice != nil {
+		s.notice(c.ctx)
+	}
 	f.Namespaces = c.caller.Namespaces
 	f.Limit++ // one more tells whether there is a next page
 	var page logPage

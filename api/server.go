@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/tls"
 	"log/slog"
 	"net/http"
@@ -39,6 +40,8 @@ type Options struct {
 	Peers  guard.Peers    // who may use a unix socket; empty: whoever can open it, as its administrator
 	Limits configs.Limits // zero for the defaults
 
+	Notice func(context.Context) // brings the log up to date before it is read; nil for nothing
+
 	Version string // of the daemon, for people
 	Log     *slog.Logger
 	// Now measures how long things take: its times must carry a monotonic
@@ -67,6 +70,7 @@ type Server struct {
 
 	authNone bool
 	hosts    map[string]bool // accepted in Host beside loopback addresses, canonical
+	notice   func(context.Context)
 	version  string
 	log      *slog.Logger
 	now      func() time.Time
@@ -96,7 +100,7 @@ func New(opts Options) *Server {
 	}
 	s := &Server{
 		tiers: opts.Tiers, engine: opts.Recall, runner: opts.Groom, auditor: opts.Audit, store: opts.Store, tokens: opts.Tokens,
-		authNone: opts.AuthNone, version: opts.Version, log: opts.Log, now: opts.Now, wall: time.Now,
+		authNone: opts.AuthNone, version: opts.Version, notice: opts.Notice, log: opts.Log, now: opts.Now, wall: time.Now,
 		rates: guard.NewRates(opts.Limits.Rate, opts.Limits.Burst), failures: guard.NewFailures(opts.Limits.AuthFailures),
 		places: make(chan struct{}, opts.Limits.Requests), conns: opts.Limits.Connections, bounds: patient,
 		peers: opts.Peers, tls: opts.TLS, tlsElsewhere: opts.TLSElsewhere,

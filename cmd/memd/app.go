@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"memd/api"
@@ -35,6 +36,8 @@ type app struct {
 	selector recall.Selector    // nil for none
 	release  func() error       // of both
 	previous previous
+
+	noticing sync.Mutex // a change is noticed once
 }
 
 // openApp takes the data folder, waiting for it as long as it may, and opens
@@ -91,6 +94,7 @@ func (a *app) server(tokens *guard.Tokens, secured *tls.Config) *api.Server {
 		AuthNone: a.cfg.Auth == configs.AuthNone,
 		TLS:      secured, TLSElsewhere: a.cfg.TLS.TerminatedElsewhere,
 		Peers:   a.cfg.Socket.Callers(),
+		Notice:  func(ctx context.Context) { a.notice(ctx, tokens) },
 		Limits:  a.cfg.Limits,
 		Version: thisBuild().Version,
 		Log:     a.log,

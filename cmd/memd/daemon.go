@@ -166,23 +166,13 @@ func (a *app) tls() (*tls.Config, error) {
 // flush writes what is buffered, and notes changed tokens and allowances, until ctx is done; the
 // rest is written when the store closes.
 func (a *app) flush(ctx context.Context, tokens *guard.Tokens) {
-	noticing := a.tiers
-	if err := noticing.NoticeConfig(ctx, a.cfg.Entries()); err != nil && ctx.Err() == nil {
+	if err := a.tiers.NoticeConfig(ctx, a.cfg.Entries()); err != nil && ctx.Err() == nil {
 		a.log.Error("changes of the configuration not logged", "error", err)
 	}
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
-		if list, err := tokens.List(); err == nil { // else the tokens themselves say so
-			if err := noticing.NoticeTokens(ctx, list); err != nil && ctx.Err() == nil {
-				a.log.Error("changes of tokens not logged", "error", err)
-			}
-		}
-		if list, err := a.allowed.List(); err == nil {
-			if err := noticing.NoticeAllowed(ctx, list); err != nil && ctx.Err() == nil {
-				a.log.Error("changes of the allow-list not logged", "error", err)
-			}
-		}
+		a.notice(ctx, tokens)
 		select {
 		case <-ctx.Done():
 			return

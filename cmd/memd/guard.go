@@ -26,7 +26,7 @@ of a redaction and memd log name its fingerprint. A running daemon goes by it at
 		Example:           `  memd guard allow 5d41402abc4b2a76b9719d911017c592 --reason "the made-up key of the manual"`,
 		Args:              oneID("fingerprint"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.telling(func(cmd *cobra.Command, args []string) error {
 			return c.withAllowed(cmd.Context(), func(a *guard.Allowed) error {
 				if err := noSecret("reason", reason); err != nil {
 					return err
@@ -40,7 +40,7 @@ of a redaction and memd log name its fingerprint. A running daemon goes by it at
 				}
 				return c.print(func(w io.Writer) { fmt.Fprintln(w, "allowed") })
 			})
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why it is none")
 	return cmd
@@ -87,7 +87,7 @@ func (c *cli) guardRevoke() *cobra.Command {
 		Short:             "Let it pass no more",
 		Args:              oneID("fingerprint"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.telling(func(cmd *cobra.Command, args []string) error {
 			return c.withAllowed(cmd.Context(), func(a *guard.Allowed) error {
 				if err := a.Revoke(args[0]); err != nil {
 					return err
@@ -97,7 +97,7 @@ func (c *cli) guardRevoke() *cobra.Command {
 				}
 				return c.print(func(w io.Writer) { fmt.Fprintln(w, "revoked") })
 			})
-		},
+		}),
 	}
 }
 

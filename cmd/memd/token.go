@@ -33,7 +33,7 @@ without --expires-at it opens until it is revoked.`,
 		Example:           "  memd token new ci --role read --namespace project/memd",
 		Args:              oneID("name"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.telling(func(cmd *cobra.Command, args []string) error {
 			return c.withTokens(cmd.Context(), func(t *guard.Tokens) error {
 				made.Name = args[0]
 				if err := errors.Join(noSecret("name", made.Name), noSecret("access", strings.Join(made.Access, "\n"))); err != nil {
@@ -52,7 +52,7 @@ without --expires-at it opens until it is revoked.`,
 				}
 				return c.print(func(w io.Writer) { fmt.Fprintln(w, token) })
 			})
-		},
+		}),
 	}
 	cmd.Flags().StringVar((*string)(&made.Role), "role", "", "read, write or admin")
 	names(cmd, "role", []memd.Role{memd.RoleRead, memd.RoleWrite, memd.RoleAdmin})
@@ -107,7 +107,7 @@ func (c *cli) tokenRevoke() *cobra.Command {
 		Short:             "Make a token worthless at once",
 		Args:              oneID("name"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.telling(func(cmd *cobra.Command, args []string) error {
 			return c.withTokens(cmd.Context(), func(t *guard.Tokens) error {
 				if err := t.Revoke(args[0]); err != nil {
 					return err
@@ -117,7 +117,7 @@ func (c *cli) tokenRevoke() *cobra.Command {
 				}
 				return c.print(func(w io.Writer) { fmt.Fprintln(w, "revoked") })
 			})
-		},
+		}),
 	}
 }
 
