@@ -200,8 +200,9 @@ func TestDefaultLimits(t *testing.T) {
 		t.Errorf("%d rows, want %d", n, clients*turns)
 	}
 	flood := 2 * clients * turns // what was spent
+	agents, _ := d.tokens.Caller(token)
 	for {
-		if _, ok := d.server.rates.Take("agents", d.clock.Now()); !ok {
+		if _, ok := d.server.rates.Take(agents.Identity(), d.clock.Now()); !ok {
 			break
 		}
 		flood++

@@ -119,7 +119,8 @@ func TestSlowBodiesOfTheRefused(t *testing.T) {
 	limits := configs.DefaultLimits()
 	limits.Rate, limits.Burst = 1, 1
 	s := New(Options{Tokens: d.tokens, Limits: limits, Now: d.clock.Now})
-	s.rates.Take("spent", d.clock.Now())
+	spender, _ := d.tokens.Caller(spent)
+	s.rates.Take(spender.Identity(), d.clock.Now())
 	addr := hurried(t, s, func(b *bounds) { b.request, b.header, b.idle = time.Minute, time.Minute, time.Minute })
 	for name, c := range map[string]struct{ method, head, body, answer string }{
 		"nobody":         {head: "Content-Length: 100000", answer: "401"},

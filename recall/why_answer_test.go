@@ -162,7 +162,7 @@ func TestWhyOfAContext(t *testing.T) {
 // The last question names each guard that would refuse the row today, by the
 // configuration, and what those that take out or warn would do.
 func TestWhyNamesGuards(t *testing.T) {
-	const key, card = "ghp_" + "q7Xw2Lm9RtZ4kVb8" + "Ns3Hd6Yc1Gf5Pj0QaEuT", "4111 1111" + " 1111 1111"
+	const key, card = "ghp_" + "q7Xw2Lm9RtZ4kVb8" + "Ns3Hd6Yc1Gf5Pj0QaEuT", "4539 1488" + " 0343 6467"
 	diff := "--- a/x.go\n+++ b/x.go\n@@ -1,2 +1,2 @@\n-kumquat\n+damson\n"
 	blocking := configs.DefaultGuard()
 	blocking.Derivable, blocking.Cards = configs.GuardBlock, configs.GuardBlock

@@ -15,7 +15,7 @@ func (s *Service) knownAlready(tx *store.Tx, c memd.Caller, m *memd.Memory, in *
 	if has, err := tx.HasContent(m.Namespace, m.ContentHash); !has || err != nil {
 		return false, err
 	}
-	twin, found, err := twinOf(tx, c, m, memd.Long, now, func(row *memd.Memory) bool { return s.standsFor(row, m, now) && in.heldBy(row) })
+	twin, found, err := twinOf(tx, c, m, memd.Long, now, func(row *memd.Memory) bool { return standsFor(row, m) && in.heldBy(row) })
 	if err != nil {
 		return false, err
 	}
@@ -54,12 +54,14 @@ func twinOf(tx *store.Tx, c memd.Caller, m *memd.Memory, t memd.Tier, now memd.T
 
 // standsFor reports whether the write of a short row m may be answered with a long
 // row, which it does not change: whoever would find m must find that row, for as
-// long, and none that is over or to be checked first. A short row, which the write
+// long: a resolved pitfall leaves for the archive. A stale one is found all the same, and
+// says so. A short row, which the write
 // changes, need only show to the same callers, for it must show to no more either.
-func (s *Service) standsFor(row, m *memd.Memory, now memd.Time) bool {
+func standsFor(row, m *memd.Memory) bool {
 	lasts := row.ExpiresAt.IsZero() || !m.ExpiresAt.IsZero() && !row.ExpiresAt.Before(m.ExpiresAt.Time)
 	hidden := slices.ContainsFunc(row.Access, func(tag string) bool { return !slices.Contains(m.Access, tag) })
-	return lasts && !hidden && row.ResolvedAt.IsZero() && !s.isStale(*row, now)
+	leaves := row.Kind == memd.Pitfall && !row.ResolvedAt.IsZero()
+	return lasts && !hidden && !leaves
 }
 
 func sameSet(a, b []string) bool {
