@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"memd"
+	"memd/internal/regular"
 )
 
 // maxFileBytes bounds a configuration file, and with it the mistake of naming
@@ -35,7 +36,7 @@ func (l *loader) loadFile(named string) (string, error) {
 			return "", nil
 		}
 	}
-	data, err := readFile(path)
+	data, err := readFile(path, optional)
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -46,8 +47,9 @@ func (l *loader) loadFile(named string) (string, error) {
 }
 
 // readFile reads a configuration file that only its owner can change: who may
-// write it chooses the data folder and what guards the listener.
-func readFile(path string) ([]byte, error) {
+// write it chooses the data folder and what guards the listener. One that somebody named
+// may be a pipe, such as a shell's <(COMMAND); one that is only looked for may not.
+func readFile(path string, lookedFor bool) ([]byte, error) {
 	unreadable := func(err error) error {
 		return &memd.Error{
 			Code:    memd.CodeInvalidRequest,
@@ -56,7 +58,11 @@ func readFile(path string) ([]byte, error) {
 			Err:     err,
 		}
 	}
-	f, err := os.Open(path)
+	open := os.Open
+	if lookedFor {
+		open = regular.Open
+	}
+	f, err := open(path)
 	if err != nil {
 		return nil, unreadable(err)
 	}

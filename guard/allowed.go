@@ -139,7 +139,7 @@ func parseAllowed(path string, data []byte) ([]Allowance, error) {
 		return one, one.check()
 	})
 	if err != nil {
-		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s: %v", path, err).
+		return nil, memd.Errorf(memd.CodeStoreFailed, "%s: %v", path, err).
 			WithHint("mend or delete the line; a deleted line revokes its fingerprint")
 	}
 	return list, nil
@@ -149,7 +149,7 @@ func parseAllowed(path string, data []byte) ([]Allowance, error) {
 func parseKey(path string, data []byte) ([]byte, error) {
 	key, err := hex.DecodeString(strings.TrimSpace(string(data)))
 	if err != nil || len(key) < 32 {
-		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s holds no key of 64 hexadecimal digits", path).
+		return nil, memd.Errorf(memd.CodeStoreFailed, "%s holds no key of 64 hexadecimal digits", path).
 			WithHint("put the right one back; or delete the file, and the fingerprints in %s with it: a new key makes others",
 				filepath.Join(filepath.Dir(path), AllowedFile))
 	}

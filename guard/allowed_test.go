@@ -154,7 +154,7 @@ func TestAllowedDamaged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, KeyFile), []byte(key), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenAllowed(dir, nil); memd.CodeOf(err) != memd.CodeInvalidRequest {
+		if _, err := OpenAllowed(dir, nil); memd.CodeOf(err) != memd.CodeStoreFailed {
 			t.Errorf("the key %q: %v", key, err)
 		}
 	}

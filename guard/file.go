@@ -13,6 +13,7 @@ import (
 
 	"memd"
 	"memd/internal/atomicfile"
+	"memd/internal/regular"
 )
 
 // file is a file of a data folder that its owner alone may open, and that people and
@@ -139,7 +140,11 @@ func readObject(line []byte, into any) bool {
 // readPrivate reads a file of at most limit bytes that only its owner may
 // open, and the stamp of what it read.
 func readPrivate(path string, limit int64) ([]byte, stamp, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
+	if errors.Is(err, regular.ErrOther) {
+		return nil, stampOf(path), memd.Errorf(memd.CodeStoreFailed, "%s is no regular file", path).
+			WithHint("move it away; memd waits for no pipe, socket or device")
+	}
 	if err != nil {
 		return nil, stampOf(path), err
 	}
@@ -149,16 +154,13 @@ func readPrivate(path string, limit int64) ([]byte, stamp, error) {
 		return nil, stamp{}, err
 	}
 	at := stampFrom(info)
-	if !info.Mode().IsRegular() {
-		return nil, at, memd.Errorf(memd.CodeInvalidRequest, "%s is no regular file", path)
-	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return nil, at, memd.Errorf(memd.CodeInvalidRequest, "%s is open to others than its owner (mode %04o)", path, perm).
+		return nil, at, memd.Errorf(memd.CodeStoreFailed, "%s is open to others than its owner (mode %04o)", path, perm).
 			WithHint("chmod 600 %s, and change its tokens if others may have read it", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		err = memd.Errorf(memd.CodeInvalidRequest, "%s has more than %d bytes", path, limit)
+		err = memd.Errorf(memd.CodeStoreFailed, "%s has more than %d bytes", path, limit)
 	}
 	return data, at, err
 }

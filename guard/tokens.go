@@ -223,7 +223,7 @@ func (t *Tokens) rewrite(edit func([]entry) ([]entry, error)) error {
 func parseAdmin(path string, data []byte) (*digest, error) {
 	token := strings.TrimSpace(string(data))
 	if len(token) < 32 {
-		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s holds no token of 32 characters or more", path).
+		return nil, memd.Errorf(memd.CodeStoreFailed, "%s holds no token of 32 characters or more", path).
 			WithHint("delete the file; the next start of memd writes a new token")
 	}
 	sum := digest(sha256.Sum256([]byte(token)))
@@ -234,7 +234,7 @@ func parseAdmin(path string, data []byte) (*digest, error) {
 func parseTokens(path string, data []byte) ([]entry, error) {
 	all, err := parse(data)
 	if err != nil {
-		return nil, memd.Errorf(memd.CodeInvalidRequest, "%s: %v", path, err).
+		return nil, memd.Errorf(memd.CodeStoreFailed, "%s: %v", path, err).
 			WithHint("mend or delete the line; a deleted line revokes its token")
 	}
 	return all, nil

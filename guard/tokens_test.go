@@ -261,7 +261,7 @@ func TestDamagedFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(dir, nil); memd.CodeOf(err) != memd.CodeInvalidRequest || !strings.Contains(err.Error(), "line ") {
+		if _, err := Open(dir, nil); memd.CodeOf(err) != memd.CodeStoreFailed || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, ok := tokens.Caller(adminToken(t, dir)); !ok {

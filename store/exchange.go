@@ -13,6 +13,7 @@ import (
 
 	"memd"
 	"memd/internal/atomicfile"
+	"memd/internal/regular"
 )
 
 // Names below the data directory while a restore is under way.
@@ -60,7 +61,7 @@ func (m marker) write(dir string) error {
 // what is left of a restore that did not come so far.
 func resumeRestore(ctx context.Context, dir string) error {
 	ctx = context.WithoutCancel(ctx)
-	text, err := os.ReadFile(filepath.Join(dir, markerName))
+	text, err := regular.ReadFile(filepath.Join(dir, markerName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail("remove what is left of a restore", os.RemoveAll(filepath.Join(dir, stagingDir)))
 	}

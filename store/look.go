@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"memd"
+	"memd/internal/regular"
 )
 
 // untouched is a mode of connect under which SQLite takes no lock and makes no
@@ -65,7 +66,7 @@ func readHeader(path string) (logged bool, err error) {
 	case info.Size() == 0:
 		return false, memd.Errorf(memd.CodeStoreFailed, "%s is empty", path)
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false, err
 	}

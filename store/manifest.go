@@ -12,6 +12,7 @@ import (
 	"regexp"
 
 	"memd"
+	"memd/internal/regular"
 	"memd/migrations"
 )
 
@@ -61,7 +62,7 @@ func readManifest(folder string) (BackupManifest, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxManifest {
 		return m, badBackup("%s holds no %s: it is no backup of memd, or not a whole one", folder, ManifestName)
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return m, fail("read "+path, err)
 	}
@@ -103,7 +104,7 @@ func badBackup(format string, args ...any) *memd.Error {
 // fingerprint measures a file: its size and the SHA-256 of its bytes, in hex.
 // No connection of this process may have it open.
 func fingerprint(path string) (size int64, sum string, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return 0, "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"memd"
+	"memd/internal/regular"
 	"memd/migrations"
 )
 
@@ -26,7 +27,7 @@ const applicationID = 0x6d656d64
 // SQLite gives new ones the rights of the database file. What has one of their names
 // and is no file is refused: a link would lead the change to somebody else's.
 func makePrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
 		return memd.Errorf(memd.CodeStoreFailed, "%s cannot be written", path).
 			WithHint("run memd as the user who owns the data directory")
@@ -122,7 +123,7 @@ func playBack(ctx context.Context, path string) {
 
 // marked reports whether the header of a file is that of a memd database.
 func marked(path string) bool {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false
 	}

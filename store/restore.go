@@ -15,6 +15,7 @@ import (
 
 	"memd"
 	"memd/internal/atomicfile"
+	"memd/internal/regular"
 )
 
 // RestoreOptions are what Restore needs to know. Now has a default.
@@ -192,7 +193,7 @@ func (r *restore) refuseForeign() error {
 // against the manifest.
 func (r *restore) copy(want BackupFile) (err error) {
 	path := filepath.Join(r.from, filepath.FromSlash(want.Name))
-	from, err := os.Open(path)
+	from, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return badBackup("%s is missing", path)
 	}

@@ -18,6 +18,7 @@ import (
 	"memd/groom"
 	"memd/guard"
 	"memd/internal/dirlock"
+	"memd/internal/regular"
 	"memd/internal/schedule"
 )
 
@@ -150,7 +151,13 @@ func (a *app) tls() (*tls.Config, error) {
 	if a.cfg.TLS.Cert == "" {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(a.cfg.TLS.Cert, a.cfg.TLS.Key)
+	cert, err := regular.ReadFile(a.cfg.TLS.Cert)
+	key, failed := regular.ReadFile(a.cfg.TLS.Key)
+	err = errors.Join(err, failed)
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.X509KeyPair(cert, key)
+	}
 	if err != nil {
 		return nil, &memd.Error{
 			Code: memd.CodeInvalidRequest, Field: "tls.cert", Err: err,

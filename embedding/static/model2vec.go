@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"unicode/utf8"
+
+	"memd/internal/regular"
 )
 
 // Names of the files in a folder of model2vec.
@@ -28,7 +30,7 @@ func (c *conversion) model2vec() error {
 		return err
 	}
 	file := filepath.Join(c.from, tensorsFile)
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return c.missing(file, err)
 	}
@@ -50,7 +52,7 @@ func (c *conversion) model2vec() error {
 }
 
 func (c *conversion) readTokenizer(file string) (tokenizer, error) {
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return tokenizer{}, c.missing(file, err)
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"sync"
 
 	"memd"
 	"memd/embedding"
+	"memd/internal/regular"
 )
 
 // Table is an [embedding.Embedder] over a table's file. Close ends it.
@@ -32,7 +32,7 @@ var errClosed = errors.New("the table is closed")
 // Open maps the table at path. A file that is no table, or a damaged one, is a
 // memd.Error.
 func Open(path string) (*Table, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

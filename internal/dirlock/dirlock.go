@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"memd"
+	"memd/internal/regular"
 )
 
 // FileName is the lock file within a data folder. It is never removed: a new
@@ -149,7 +150,7 @@ func lockWithin(ctx context.Context, f *os.File, dir string, wait time.Duration)
 // the holder has not written it yet. A folder or lock file that is missing is
 // held by nobody.
 func Holder(dir string) (pid int, held bool, err error) {
-	f, err := os.Open(filepath.Join(dir, FileName))
+	f, err := regular.Open(filepath.Join(dir, FileName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
@@ -167,7 +168,7 @@ func Holder(dir string) (pid int, held bool, err error) {
 // openLockFile opens the lock file at 0600 under any umask. A link in its
 // place is refused: the pid would be written to where it leads.
 func openLockFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
+	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
