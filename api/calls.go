@@ -6,6 +6,7 @@ import (
 
 	"memd"
 	"memd/groom"
+	"memd/guard"
 	"memd/store"
 )
 
@@ -179,7 +180,19 @@ func (s *Server) doctor(c *call) (diagnosis, error) {
 			Check: "check", Detail: e.Message, Fix: "the log names the cause; `memd restore` brings back a backup if the database is damaged",
 		}), nil
 	}
+	for _, fault := range guard.Check(s.store.Dir()) {
+		findings = append(findings, guardFinding(fault))
+	}
 	return diagnosis{OK: len(findings) == 0, Findings: listed(findings)}, err
+}
+
+// guardFinding is the finding of a file of package guard that cannot be used.
+func guardFinding(fault error) store.Finding {
+	f := store.Finding{Check: "guard_file", Detail: fault.Error(), Fix: "see to it that the user who runs memd can read the file"}
+	if e, ok := errors.AsType[*memd.Error](fault); ok {
+		f.Detail, f.Fix = e.Message, e.Hint
+	}
+	return f
 }
 
 func (s *Server) backup(c *call, in backupRequest) (store.Backup, error) {

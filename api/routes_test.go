@@ -3,10 +3,13 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"memd"
+	"memd/guard"
 )
 
 func TestShortTerm(t *testing.T) {
@@ -240,6 +243,17 @@ func TestOperators(t *testing.T) {
 	for _, path := range []string{"/v1/doctor", "/v1/doctor?quick=true", "/v1/doctor?quick=false"} {
 		var diag diagnosis
 		if d.get(path).want(200).into(&diag); !diag.OK || diag.Findings == nil {
+			t.Errorf("%s: %+v", path, diag)
+		}
+	}
+	tokens := filepath.Join(d.dir, guard.TokensFile)
+	if err := os.WriteFile(tokens, []byte("no token\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/v1/doctor", "/v1/doctor?quick=true"} {
+		var diag diagnosis
+		d.get(path).want(200).into(&diag)
+		if diag.OK || len(diag.Findings) != 1 || diag.Findings[0].Check != "guard_file" || !strings.Contains(diag.Findings[0].Detail, tokens+": line 1") || diag.Findings[0].Fix == "" {
 			t.Errorf("%s: %+v", path, diag)
 		}
 	}

@@ -54,9 +54,8 @@ func OpenAllowed(dir string, log *slog.Logger) (*Allowed, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	a := &Allowed{log: log, now: time.Now}
-	key := file[[]byte]{dir: dir, name: KeyFile, limit: 4 << 10, needed: true}
-	key.parse = func(data []byte) ([]byte, error) { return parseKey(key.path(), data) }
+	a := &Allowed{log: log, now: time.Now, list: allowedFile(dir)}
+	key := keyFile(dir)
 	if err := key.create(func() string { return newKey() + "\n" }); err != nil {
 		return nil, err
 	}
@@ -64,9 +63,19 @@ func OpenAllowed(dir string, log *slog.Logger) (*Allowed, error) {
 		return nil, err
 	}
 	a.key = key.holds
-	a.list = file[[]Allowance]{dir: dir, name: AllowedFile, limit: 4 << 20}
-	a.list.parse = func(data []byte) ([]Allowance, error) { return parseAllowed(a.list.path(), data) }
 	return a, a.list.load(a.now())
+}
+
+func keyFile(dir string) file[[]byte] {
+	path := filepath.Join(dir, KeyFile)
+	return file[[]byte]{dir: dir, name: KeyFile, limit: 4 << 10, needed: true,
+		parse: func(data []byte) ([]byte, error) { return parseKey(path, data) }}
+}
+
+func allowedFile(dir string) file[[]Allowance] {
+	path := filepath.Join(dir, AllowedFile)
+	return file[[]Allowance]{dir: dir, name: AllowedFile, limit: 4 << 20,
+		parse: func(data []byte) ([]Allowance, error) { return parseAllowed(path, data) }}
 }
 
 // Key is what fingerprints are made with. It must not leave the process.
@@ -77,9 +86,7 @@ func (a *Allowed) Key() []byte { return a.key }
 func (a *Allowed) Has(fingerprint string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.list.refresh(a.now()); err != nil {
-		a.log.Error("allow-list refused", "file", AllowedFile, "error", err)
-	}
+	a.refresh()
 	return slices.ContainsFunc(a.list.holds, func(one Allowance) bool { return one.Fingerprint == fingerprint })
 }
 
@@ -87,8 +94,15 @@ func (a *Allowed) Has(fingerprint string) bool {
 func (a *Allowed) List() ([]Allowance, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	err := a.list.load(a.now())
-	return append([]Allowance{}, a.list.holds...), err
+	a.refresh() // not load, see Tokens.List
+	return append([]Allowance{}, a.list.holds...), a.list.fault
+}
+
+// refresh reads the file again where it changed since it was last read, or may have.
+func (a *Allowed) refresh() {
+	if err := a.list.refresh(a.now()); err != nil {
+		a.log.Error("allow-list refused", "file", AllowedFile, "error", err)
+	}
 }
 
 // Allow lets a finding pass from now on. For one that passes already the reason

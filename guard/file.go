@@ -26,6 +26,7 @@ type file[T any] struct {
 	parse     func(data []byte) (T, error)
 
 	holds T
+	fault error // why it could not be read, nil where it could
 	at    stamp // what was seen of it when it was read
 	young bool  // it may have changed since without a new stamp
 }
@@ -34,30 +35,35 @@ func (f *file[T]) path() string { return filepath.Join(f.dir, f.name) }
 
 // load reads the file.
 func (f *file[T]) load(now time.Time) error {
+	f.holds, f.fault = f.read(now)
+	return f.fault
+}
+
+func (f *file[T]) read(now time.Time) (none T, err error) {
 	data, at, err := readPrivate(f.path(), f.limit)
-	var none T
-	f.holds, f.at, f.young = none, at, now.Sub(at.mod) < settled
+	f.at, f.young = at, now.Sub(at.mod) < settled
 	if errors.Is(err, fs.ErrNotExist) && !f.needed {
-		return nil
+		return none, nil
 	}
 	if err != nil {
-		return err
+		return none, err
 	}
 	holds, err := f.parse(data)
-	if err == nil {
-		f.holds = holds
+	if err != nil {
+		return none, err
 	}
-	return err
+	return holds, nil
 }
 
 // refresh reads the file again where it changed since it was read, or may have. An
-// error is returned once for each change.
+// error is returned once for each change; until the next one it stands in fault.
 func (f *file[T]) refresh(now time.Time) error {
 	changed := stampOf(f.path()) != f.at
 	if !changed && !f.young {
 		return nil
 	}
-	if err := f.load(now); changed {
+	before := f.fault
+	if err := f.load(now); changed || fmt.Sprint(err) != fmt.Sprint(before) {
 		return err
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -96,11 +97,7 @@ func Open(dir string, log *slog.Logger) (*Tokens, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	t := &Tokens{log: log, now: time.Now}
-	t.admin = file[*digest]{dir: dir, name: AdminFile, limit: 4 << 10, needed: true}
-	t.admin.parse = func(data []byte) (*digest, error) { return parseAdmin(t.admin.path(), data) }
-	t.others = file[[]entry]{dir: dir, name: TokensFile, limit: 4 << 20}
-	t.others.parse = func(data []byte) ([]entry, error) { return parseTokens(t.others.path(), data) }
+	t := &Tokens{log: log, now: time.Now, admin: adminFile(dir), others: tokensFile(dir)}
 	if err := t.admin.create(func() string { return newToken() + "\n" }); err != nil {
 		return nil, err
 	}
@@ -111,6 +108,18 @@ func Open(dir string, log *slog.Logger) (*Tokens, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+func adminFile(dir string) file[*digest] {
+	path := filepath.Join(dir, AdminFile)
+	return file[*digest]{dir: dir, name: AdminFile, limit: 4 << 10, needed: true,
+		parse: func(data []byte) (*digest, error) { return parseAdmin(path, data) }}
+}
+
+func tokensFile(dir string) file[[]entry] {
+	path := filepath.Join(dir, TokensFile)
+	return file[[]entry]{dir: dir, name: TokensFile, limit: 4 << 20,
+		parse: func(data []byte) ([]entry, error) { return parseTokens(path, data) }}
 }
 
 // newToken returns 32 random bytes in base64url, 43 characters.
@@ -190,7 +199,8 @@ func (t *Tokens) New(made Token) (string, error) {
 func (t *Tokens) List() ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.others.load(t.now()); err != nil {
+	t.refresh(t.now()) // not load: whoever comes next would take the fault for told
+	if err := t.others.fault; err != nil {
 		return nil, err
 	}
 	list := make([]Token, len(t.others.holds))

@@ -425,3 +425,70 @@ func TestIdentityOfAToken(t *testing.T) {
 		}
 	}
 }
+
+// Whoever looks first, the loop that notices changes or a request, the log tells of
+// a file that cannot be used, once for each change, also of one within a tick.
+func TestFaultsAreTold(t *testing.T) {
+	dir := t.TempDir()
+	log := &bytes.Buffer{}
+	to := slog.New(slog.NewTextHandler(log, nil))
+	tokens, err := Open(dir, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed, err := OpenAllowed(dir, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokens.New(Token{Name: "ci", Role: memd.RoleRead}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := allowed.Allow(print(1), "r"); err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string]func() error{
+		TokensFile:  func() error { _, err := tokens.List(); return err },
+		AllowedFile: func() error { _, err := allowed.List(); return err },
+	} {
+		path := filepath.Join(dir, name)
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tick := time.Now()
+		for what, change := range map[string]func() error{
+			"open":    func() error { return os.Chmod(path, 0o644) },
+			"damaged": func() error { return os.WriteFile(path, append([]byte("{}\n"), good...), 0o600) },
+			"within a tick": func() error {
+				return errors.Join(os.WriteFile(path, bytes.Repeat([]byte("x"), len(good)), 0o600), os.Chtimes(path, tick, tick))
+			},
+		} {
+			if err := errors.Join(os.WriteFile(path, good, 0o600), os.Chmod(path, 0o600), os.Chtimes(path, tick, tick), list()); err != nil {
+				t.Fatal(err)
+			}
+			log.Reset()
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				if err := list(); memd.CodeOf(err) != memd.CodeStoreFailed || err == nil {
+					t.Errorf("%s, %s: %v", name, what, err)
+				}
+			}
+			tokens.Caller("x")
+			allowed.Has(print(2))
+			if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "file="+name) {
+				t.Errorf("%s, %s: %d lines, one is right: %s", name, what, n, log)
+			}
+			if faults := Check(dir); len(faults) != 1 || !strings.Contains(faults[0].Error(), path) {
+				t.Errorf("%s, %s: faults %v", name, what, faults)
+			}
+		}
+		if err := errors.Join(os.WriteFile(path, good, 0o600), os.Chmod(path, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if faults := Check(dir); faults != nil {
+			t.Errorf("mended, and yet %v", faults)
+		}
+	}
+}

@@ -54,6 +54,12 @@ func (c *cli) mend(ctx context.Context, cfg *configs.Loaded) (store.Repaired, er
 	if err != nil {
 		return store.Repaired{Mended: []store.Mended{}}, err
 	}
+	if len(loose) > 0 { // nothing opens beside a key that others may read
+		err = closeFiles(cfg.Dir)
+	}
+	if err != nil {
+		return store.Repaired{Mended: []store.Mended{}}, err
+	}
 	a, err := openApp(ctx, cfg, c.logger(cfg, slog.LevelWarn), c.wait, toChange)
 	if err != nil {
 		return store.Repaired{Mended: []store.Mended{}}, err
