@@ -1,7 +1,9 @@
 package guard
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -35,6 +37,31 @@ type Allowance struct {
 	CreatedAt   memd.Time `json:"created_at"`
 }
 
+// allowedLine is a line of AllowedFile.
+type allowedLine struct {
+	Allowance
+	Key string `json:"key,omitempty"` // the mark of the key that the fingerprint was made with; a person may leave it out
+}
+
+// markOf is what tells keys apart and nothing of them: a few bits of a hash of 256
+// random ones.
+func markOf(key []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("memd allow-list"))
+	return hex.EncodeToString(mac.Sum(nil)[:4])
+}
+
+// strangers is how many lines were made with another key than that of the mark: they
+// let nothing pass.
+func strangers(list []allowedLine, mark string) (n int) {
+	for _, one := range list {
+		if one.Key != "" && one.Key != mark {
+			n++
+		}
+	}
+	return n
+}
+
 // Allowed is the allow-list of one data directory. It is safe for concurrent use,
 // also by several processes: what one changes is seen by the others at their next
 // question.
@@ -44,7 +71,7 @@ type Allowed struct {
 	key []byte
 
 	mu   sync.Mutex
-	list file[[]Allowance]
+	list file[[]allowedLine]
 }
 
 // OpenAllowed reads the allow-list of a data directory, making the key of its
@@ -56,14 +83,30 @@ func OpenAllowed(dir string, log *slog.Logger) (*Allowed, error) {
 	}
 	a := &Allowed{log: log, now: time.Now, list: allowedFile(dir)}
 	key := keyFile(dir)
-	if err := key.create(func() string { return newKey() + "\n" }); err != nil {
+	made, err := key.create(func() string { return newKey() + "\n" })
+	if err != nil {
 		return nil, err
 	}
 	if err := key.load(a.now()); err != nil {
 		return nil, err
 	}
 	a.key = key.holds
-	return a, a.list.load(a.now())
+	if err := a.list.load(a.now()); err != nil {
+		return nil, err
+	}
+	if made && len(a.list.holds) > 0 {
+		a.log.Warn("guard.key was lost and is made anew; what was allowed before passes no more", "file", KeyFile, "entries", len(a.list.holds))
+	} else {
+		a.warn()
+	}
+	return a, nil
+}
+
+// warn tells of entries that let nothing pass.
+func (a *Allowed) warn() {
+	if n := strangers(a.list.holds, markOf(a.key)); n > 0 {
+		a.log.Warn("allowed with another guard.key, and passing no more", "file", AllowedFile, "entries", n)
+	}
 }
 
 func keyFile(dir string) file[[]byte] {
@@ -72,10 +115,10 @@ func keyFile(dir string) file[[]byte] {
 		parse: func(data []byte) ([]byte, error) { return parseKey(path, data) }}
 }
 
-func allowedFile(dir string) file[[]Allowance] {
+func allowedFile(dir string) file[[]allowedLine] {
 	path := filepath.Join(dir, AllowedFile)
-	return file[[]Allowance]{dir: dir, name: AllowedFile, limit: 4 << 20,
-		parse: func(data []byte) ([]Allowance, error) { return parseAllowed(path, data) }}
+	return file[[]allowedLine]{dir: dir, name: AllowedFile, limit: 4 << 20,
+		parse: func(data []byte) ([]allowedLine, error) { return parseAllowed(path, data) }}
 }
 
 // Key is what fingerprints are made with. It must not leave the process.
@@ -87,7 +130,7 @@ func (a *Allowed) Has(fingerprint string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refresh()
-	return slices.ContainsFunc(a.list.holds, func(one Allowance) bool { return one.Fingerprint == fingerprint })
+	return slices.ContainsFunc(a.list.holds, func(one allowedLine) bool { return one.Fingerprint == fingerprint })
 }
 
 // List returns the entries, oldest first.
@@ -95,13 +138,21 @@ func (a *Allowed) List() ([]Allowance, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refresh() // not load, see Tokens.List
-	return append([]Allowance{}, a.list.holds...), a.list.fault
+	list := make([]Allowance, len(a.list.holds))
+	for i, one := range a.list.holds {
+		list[i] = one.Allowance
+	}
+	return list, a.list.fault
 }
 
 // refresh reads the file again where it changed since it was last read, or may have.
 func (a *Allowed) refresh() {
+	before := a.list.at
 	if err := a.list.refresh(a.now()); err != nil {
 		a.log.Error("allow-list refused", "file", AllowedFile, "error", err)
+	}
+	if a.list.at != before {
+		a.warn()
 	}
 }
 
@@ -112,20 +163,20 @@ func (a *Allowed) Allow(fingerprint, reason string) (Allowance, error) {
 	if err := one.check(); err != nil {
 		return Allowance{}, err
 	}
-	return one, a.rewrite(func(all []Allowance) ([]Allowance, error) {
-		left := slices.DeleteFunc(slices.Clone(all), func(old Allowance) bool { return old.Fingerprint == one.Fingerprint })
+	return one, a.rewrite(func(all []allowedLine) ([]allowedLine, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(old allowedLine) bool { return old.Fingerprint == one.Fingerprint })
 		if len(left) >= MaxAllowed {
 			return nil, memd.Errorf(memd.CodeBudgetExceeded, "%d findings are allowed already", MaxAllowed).
 				WithHint("revoke what is not met any more, or allow a form of values in the configuration (guard.allow.values)")
 		}
-		return append(left, one), nil
+		return append(left, allowedLine{one, markOf(a.key)}), nil
 	})
 }
 
 // Revoke lets a finding pass no more. One that does not pass is not found.
 func (a *Allowed) Revoke(fingerprint string) error {
-	return a.rewrite(func(all []Allowance) ([]Allowance, error) {
-		left := slices.DeleteFunc(slices.Clone(all), func(old Allowance) bool { return old.Fingerprint == strings.ToLower(fingerprint) })
+	return a.rewrite(func(all []allowedLine) ([]allowedLine, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(old allowedLine) bool { return old.Fingerprint == strings.ToLower(fingerprint) })
 		if len(left) == len(all) {
 			return nil, memd.FieldErrorf(memd.CodeNotFound, "fingerprint", "this fingerprint is not allowed").
 				WithHint("`memd guard list` shows those that are")
@@ -135,18 +186,18 @@ func (a *Allowed) Revoke(fingerprint string) error {
 }
 
 // rewrite changes the file.
-func (a *Allowed) rewrite(edit func([]Allowance) ([]Allowance, error)) error {
+func (a *Allowed) rewrite(edit func([]allowedLine) ([]allowedLine, error)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return rewrite(&a.list, a.now(), edit)
 }
 
 // parseAllowed reads the allow-list at path.
-func parseAllowed(path string, data []byte) ([]Allowance, error) {
-	list, err := parseLines(data, func(line []byte, before []Allowance) (one Allowance, err error) {
+func parseAllowed(path string, data []byte) ([]allowedLine, error) {
+	list, err := parseLines(data, func(line []byte, before []allowedLine) (one allowedLine, err error) {
 		switch {
 		case !readObject(line, &one):
-			return one, errors.New("this is no JSON object with fingerprint, reason and created_at")
+			return one, errors.New("this is no JSON object with fingerprint, reason, created_at and key")
 		case len(before) == MaxAllowed:
 			return one, fmt.Errorf("there are more than %d entries", MaxAllowed)
 		}

@@ -165,3 +165,59 @@ func TestAllowedDamaged(t *testing.T) {
 		t.Error("a key that others may read is taken")
 	}
 }
+
+// A key that was lost is made anew, and the log and the doctor tell what that costs.
+func TestLostKey(t *testing.T) {
+	dir := t.TempDir()
+	first := openAllowed(t, dir)
+	if _, err := first.Allow(print(1), "r"); err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(dir, KeyFile)
+	old, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	found := func(says string) {
+		t.Helper()
+		if faults := Check(dir); len(faults) != 1 || !strings.Contains(faults[0].Error(), says) || strings.Contains(faults[0].Error(), print(1)) {
+			t.Errorf("faults %v, want %q", faults, says)
+		}
+	}
+	found("is gone")
+	for _, says := range []string{"made anew", "another guard.key"} { // the start that makes it, and every other
+		var log bytes.Buffer
+		a, err := OpenAllowed(dir, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(log.String(), says) || !strings.Contains(log.String(), "entries=1") {
+			t.Errorf("the log: %q, want %q", log.String(), says)
+		}
+		found("another guard.key")
+		if list, err := a.List(); err != nil || len(list) != 1 {
+			t.Errorf("%v, %v", list, err)
+		}
+	}
+	if _, err := openAllowed(t, dir).Allow(print(1), "again"); err != nil {
+		t.Fatal(err)
+	}
+	if faults := Check(dir); faults != nil {
+		t.Errorf("allowed anew, and yet %v", faults)
+	}
+	if err := os.WriteFile(key, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found("another guard.key")
+	// What a person wrote, or an older memd, says nothing of its key.
+	line := fmt.Appendf(nil, `{"fingerprint":"%s","reason":"r","created_at":"2026-11-30T02:00:00.000Z"}`+"\n", print(1))
+	if err := os.WriteFile(filepath.Join(dir, AllowedFile), line, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if faults := Check(dir); faults != nil || !openAllowed(t, dir).Has(print(1)) {
+		t.Errorf("faults %v", faults)
+	}
+}

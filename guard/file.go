@@ -69,20 +69,20 @@ func (f *file[T]) refresh(now time.Time) error {
 	return nil
 }
 
-// create writes the file where there is none.
-func (f *file[T]) create(text func() string) error {
+// create writes the file where there is none, and reports whether it did.
+func (f *file[T]) create(text func() string) (made bool, err error) {
 	if _, err := os.Lstat(f.path()); err == nil {
-		return nil
+		return false, nil
 	}
 	unlock, err := lock(f.dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	if _, err := os.Lstat(f.path()); err == nil {
-		return nil
+		return false, nil
 	}
-	return atomicfile.WriteFile(f.path(), []byte(text()), 0o600)
+	return true, atomicfile.WriteFile(f.path(), []byte(text()), 0o600)
 }
 
 // rewrite changes a file of lines, alone among all processes while it does.

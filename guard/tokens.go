@@ -98,7 +98,7 @@ func Open(dir string, log *slog.Logger) (*Tokens, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	t := &Tokens{log: log, now: time.Now, admin: adminFile(dir), others: tokensFile(dir)}
-	if err := t.admin.create(func() string { return newToken() + "\n" }); err != nil {
+	if _, err := t.admin.create(func() string { return newToken() + "\n" }); err != nil {
 		return nil, err
 	}
 	if err := t.admin.load(t.now()); err != nil {
