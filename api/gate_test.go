@@ -101,6 +101,26 @@ func TestAbsoluteTarget(t *testing.T) {
 	}
 }
 
+// What net/http would answer by itself goes through the gates too.
+func TestOptionsOfTheServer(t *testing.T) {
+	d := start(t, nil, nil)
+	for head, want := range map[string]string{
+		"Host: evil.example\r\nOrigin: http://evil.example": " 403 ",
+		"Host: localhost\r\nOrigin: http://evil.example":    " 403 ",
+		"Host: localhost": " 401 ",
+		"Host: localhost\r\nAuthorization: Bearer " + d.admin: " 404 ",
+	} {
+		conn := dial(t, "tcp", d.addr)
+		if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\n"+head+"\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.Contains(string(answer), want) || !strings.Contains(string(answer), "nosniff") {
+			t.Errorf("%q: %q, %v, want%s", head, answer, err, want)
+		}
+	}
+}
+
 func TestAuthentication(t *testing.T) {
 	d := start(t, nil, nil)
 	stats := ask{method: "GET", path: "/v1/stats", tcp: true}

@@ -102,6 +102,8 @@ func (s *Server) server(l net.Listener) (*http.Server, net.Listener) {
 		MaxHeaderBytes:    maxHeader,
 		ConnContext:       s.linked,
 		ErrorLog:          log.New(complaints{s.log}, "", 0),
+
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" would be answered before any gate
 	}
 	var in net.Listener = newCapped(l, s.conns, s.bounds.spare, s.bounds.answer)
 	switch {
