@@ -20,7 +20,7 @@ func (s *Server) beside() []aside {
 	return []aside{
 		{"/healthz", "healthz", "Whether the process answers; needs no token", "application/json", s.healthz},
 		{"/readyz", "readyz", "Whether the store takes writes; needs no token", "application/json", s.readyz},
-		{"/metrics", "metrics", "Counts and durations for Prometheus", "text/plain", s.metrics.ServeHTTP},
+		{"/metrics", "metrics", "Counts and durations for Prometheus; not for callers confined to namespaces", "text/plain", s.serveMetrics},
 		{"/openapi.json", "openapi", "This document", "application/json", s.serveOpenAPI},
 		{"/docs", "docs", "The calls and the error codes, for people", "text/html", s.serveDocs},
 	}
@@ -80,6 +80,16 @@ func (p *readiness) check(ctx context.Context, clock func() time.Time, probe fun
 	defer cancel()
 	p.last, p.err = now, probe(ctx)
 	return p.err
+}
+
+// serveMetrics counts the whole store, other namespaces with it.
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	if callerOf(r.Context()).Namespaces != nil {
+		s.refuse(w, r, memd.Errorf(memd.CodeForbidden, "the metrics count all namespaces, and this caller is confined to some").
+			WithHint("use a token that sees all of them: memd token new prometheus --role read"))
+		return
+	}
+	s.metrics.ServeHTTP(w, r)
 }
 
 func (s *Server) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {

@@ -133,6 +133,32 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// What counts the whole store is not for who sees a part of it.
+func TestMetricsOfTheConfined(t *testing.T) {
+	d := start(t, nil, nil)
+	for name, c := range map[string]struct {
+		role       memd.Role
+		namespaces []string
+		status     int
+	}{
+		"prometheus": {memd.RoleRead, nil, 200}, "writer": {memd.RoleWrite, nil, 200}, "admins": {memd.RoleAdmin, nil, 200},
+		"reader-of-one": {memd.RoleRead, []string{"default"}, 403}, "admin-of-one": {memd.RoleAdmin, []string{"default"}, 403},
+	} {
+		token := d.token(name, c.role, c.namespaces...)
+		for _, method := range []string{"GET", "HEAD"} {
+			if r := d.do(ask{method: method, path: "/metrics", token: token}); r.Status != c.status {
+				t.Errorf("%s %s: %d, want %d", method, name, r.Status, c.status)
+			}
+		}
+		if c.status != 200 {
+			p := d.do(ask{method: "GET", path: "/metrics", token: token}).refused(403, memd.CodeForbidden, "")
+			if !strings.Contains(p.Hint, "memd token new") {
+				t.Errorf("%s: hint %q", name, p.Hint)
+			}
+		}
+	}
+}
+
 func TestDocs(t *testing.T) {
 	d := start(t, nil, nil)
 	r := d.get("/docs").want(200)
