@@ -119,8 +119,14 @@ const drained = 4 * maxBody
 // the places that others could use.
 func (s *Server) farewell(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
-	s.readRest(w, r)
+	if !oversized(r) {
+		s.readRest(w, r)
+	}
 }
+
+// oversized reports whether a request announces a body that no call takes. It is
+// answered at once, and what it sends is read after that.
+func oversized(r *http.Request) bool { return r.ContentLength > maxBody }
 
 // readRest reads what is left of a refused request's body, unless reading would ask
 // for it, and no more than drained nor longer than refused bodies may take: net/http
@@ -162,7 +168,8 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		token, given := bearer(r.Header.Values("Authorization"))
 		if given && s.tokens != nil {
 			if c, ok := s.tokens.Caller(token); ok {
-				next.ServeHTTP(w, withCaller(r, c))
+				r = withCaller(r, c)
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, token)))
 				return
 			}
 		}
@@ -173,6 +180,23 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		}
 		s.failed(w, r, given)
 	})
+}
+
+type tokenKey struct{}
+
+// again asks anew who sent a request, whose body may have taken its time: a token that
+// was revoked meanwhile writes nothing.
+func (s *Server) again(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	token, ok := r.Context().Value(tokenKey{}).(string)
+	if !ok { // not known by a token
+		return r, nil
+	}
+	c, ok := s.tokens.Caller(token)
+	if !ok {
+		s.metrics.authFailed("invalid")
+		return nil, unauthorized(w, true)
+	}
+	return withCaller(r, c), nil
 }
 
 // bearer reads the token of the one Authorization header.

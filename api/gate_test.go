@@ -2,13 +2,17 @@ package api
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"memd"
+	"memd/guard"
 )
 
 func TestHost(t *testing.T) {
@@ -157,6 +161,51 @@ func TestTokenMadeMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.do(ask{method: "GET", path: "/v1/manifest", token: token}).want(401)
+}
+
+// A token that is revoked, or loses its role, while a body arrives writes nothing.
+func TestTokenRevokedMeanwhile(t *testing.T) {
+	d := start(t, nil, nil)
+	for name, c := range map[string]struct {
+		change func() error
+		answer string
+	}{
+		"revoked": {func() error { return d.tokens.Revoke("revoked") }, " 401 "},
+		"reading": {func() error {
+			path := filepath.Join(d.dir, guard.TokensFile)
+			return os.WriteFile(path, []byte(strings.ReplaceAll(readFile(t, path), `"write"`, `"read"`)), 0o600)
+		}, " 403 "},
+		"kept": {func() error { return nil }, " 201 "},
+	} {
+		token := d.token(name, memd.RoleWrite)
+		before := d.rows(t)
+		conn := dial(t, "tcp", d.addr)
+		body := `{"summary":"` + name + ` meanwhile"}`
+		if _, err := fmt.Fprintf(conn, "POST /v1/remember HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\n"+
+			"Expect: 100-continue\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", token, len(body)); err != nil {
+			t.Fatal(err)
+		}
+		asked := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n")) // the token was found good
+		if _, err := io.ReadFull(conn, asked); err != nil || !strings.Contains(string(asked), " 100 ") {
+			t.Fatalf("%q, %v", asked, err)
+		}
+		if err := c.change(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, body); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.Contains(string(answer), c.answer) {
+			t.Errorf("%s: %q, %v", name, answer, err)
+		}
+		if wrote := d.rows(t) - before; (wrote == 1) != (c.answer == " 201 ") {
+			t.Errorf("%s: %d rows were written", name, wrote)
+		}
+		if c.answer == " 401 " && !strings.Contains(string(answer), "Www-Authenticate: Bearer") {
+			t.Errorf("%s: no challenge: %q", name, answer)
+		}
+	}
 }
 
 func TestAuthNone(t *testing.T) {

@@ -74,9 +74,9 @@ func (s *Server) begin(ctx context.Context) (end func(), err error) {
 
 // failed answers a request without a valid token.
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, given bool) {
-	reason, challenge := "missing", `Bearer realm="memd"`
+	reason := "missing"
 	if given {
-		reason, challenge = "invalid", challenge+`, error="invalid_token"` // RFC 6750 section 3.1
+		reason = "invalid"
 	}
 	s.metrics.authFailed(reason)
 	from, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address stands for those it is not
@@ -84,7 +84,17 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, given bool) {
 		s.tooMany(w, r, "address", wait, "this address shows too many requests without a valid token")
 		return
 	}
+	s.refuse(w, r, unauthorized(w, given))
+}
+
+// unauthorized is the refusal of a request without a valid token, whose challenge it
+// sets.
+func unauthorized(w http.ResponseWriter, given bool) error {
+	challenge := `Bearer realm="memd"`
+	if given {
+		challenge += `, error="invalid_token"` // RFC 6750 section 3.1
+	}
 	w.Header().Set("WWW-Authenticate", challenge)
-	s.refuse(w, r, memd.Errorf(memd.CodeUnauthorized, "a valid token is needed").
-		WithHint("send Authorization: Bearer with the text of the file token in the data directory, or a token made by `memd token new`"))
+	return memd.Errorf(memd.CodeUnauthorized, "a valid token is needed").
+		WithHint("send Authorization: Bearer with the text of the file token in the data directory, or a token made by `memd token new`")
 }

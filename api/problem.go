@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"memd"
 )
@@ -71,7 +72,13 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, e *me
 		Type: "/docs#" + string(e.Code), Title: e.Code.Statuses().Title, Status: status, Detail: e.Message,
 		Code: e.Code, Field: e.Field, Hint: e.Hint, Rules: e.Rules, Fields: e.Fields, RequestID: requestID(r.Context()),
 	}
-	s.readRest(w, r) // or the client may see a reset instead of the answer
+	late := oversized(r)
+	if late {
+		w.Header().Set("Connection", "close")
+		_ = http.NewResponseController(w).EnableFullDuplex() // fails where there is no connection, and nothing to read
+	} else {
+		s.readRest(w, r) // or the client may see a reset instead of the answer
+	}
 	if e.Head != nil {
 		head := *e.Head
 		head.Tags, head.Access, head.RawContent = listed(head.Tags), listed(head.Access), ""
@@ -85,7 +92,14 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, e *me
 	if err != nil {
 		panic(err) // strings, numbers and a memory always marshal
 	}
+	if late { // the client sees its end before the connection's
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
 	send(w, status, problemType, body)
+	if late {
+		_ = http.NewResponseController(w).Flush()
+		s.readRest(w, r)
+	}
 }
 
 // answer sends the answer of a call.

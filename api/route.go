@@ -93,12 +93,11 @@ func (s *Server) serve(rt route, hc huma.Context) {
 }
 
 func (s *Server) call(rt route, r *http.Request, w http.ResponseWriter, path func(string) string) (any, error) {
-	c := &call{ctx: r.Context(), caller: callerOf(r.Context()), path: path}
-	if !c.caller.Role.Includes(rt.role) {
-		return nil, memd.Errorf(memd.CodeForbidden, "this needs the role %s", rt.role)
+	if err := rt.allows(callerOf(r.Context())); err != nil {
+		return nil, err
 	}
-	var err error
-	if c.query, err = readQuery(r.URL.RawQuery, rt.params); err != nil {
+	query, err := readQuery(r.URL.RawQuery, rt.params)
+	if err != nil {
 		return nil, err
 	}
 	var body []byte
@@ -106,6 +105,13 @@ func (s *Server) call(rt route, r *http.Request, w http.ResponseWriter, path fun
 		if body, err = readBody(w, r, rt.bodyOptional); err != nil {
 			return nil, err
 		}
+		if r, err = s.again(w, r); err != nil {
+			return nil, err
+		}
+	}
+	c := &call{ctx: r.Context(), caller: callerOf(r.Context()), path: path, query: query}
+	if err := rt.allows(c.caller); err != nil {
+		return nil, err
 	}
 	if rt.once {
 		if c.ctx, err = onceOnly(r, body); err != nil {
@@ -118,6 +124,14 @@ func (s *Server) call(rt route, r *http.Request, w http.ResponseWriter, path fun
 	}
 	defer end()
 	return rt.run(c, body)
+}
+
+// allows refuses a caller without the route's role.
+func (rt route) allows(c memd.Caller) error {
+	if !c.Role.Includes(rt.role) {
+		return memd.Errorf(memd.CodeForbidden, "this needs the role %s", rt.role)
+	}
+	return nil
 }
 
 // onceHeader carries a caller's name for a write that it may have to repeat.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -143,6 +144,34 @@ func TestSlowBodiesOfTheRefused(t *testing.T) {
 			}
 			if !strings.HasPrefix(string(answer), "HTTP/1.1 "+c.answer) {
 				t.Errorf("answered %q, want %s", answer, c.answer)
+			}
+		})
+	}
+}
+
+// Who announces more than any call takes is told at once, and not when that has come.
+func TestTooLargeIsToldAtOnce(t *testing.T) {
+	d := start(t, nil, nil) // for its tokens
+	s := New(Options{Tokens: d.tokens, Now: d.clock.Now})
+	addr := hurried(t, s, func(b *bounds) { b.request, b.refused = time.Hour, time.Hour })
+	for name, c := range map[string]struct{ head, answer string }{
+		"a valid token": {"Authorization: Bearer " + d.admin, "413"},
+		"nobody":        {"X-None: none", "401"},
+		"from afar":     {"Origin: http://evil.example", "403"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, "tcp", addr)
+			if _, err := fmt.Fprintf(conn, "POST /v1/remember HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\nContent-Length: %d\r\n\r\n", c.head, maxBody+1); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			if err != nil || !strings.HasPrefix(res.Status, c.answer) || !res.Close || !strings.Contains(string(body), `"request_id"`) {
+				t.Errorf("%s, %v: %s", res.Status, err, body)
 			}
 		})
 	}

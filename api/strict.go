@@ -27,6 +27,9 @@ const (
 // readBody reads a JSON body. It is empty, without an error, where the call
 // can do without.
 func readBody(w http.ResponseWriter, r *http.Request, optional bool) ([]byte, error) {
+	if oversized(r) {
+		return nil, memd.Errorf(memd.CodeTooLarge, "the body has more than %d bytes", maxBody)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, memd.Errorf(memd.CodeTooLarge, "the body has more than %d bytes", maxBody)
