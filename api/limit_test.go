@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"memd"
 	"memd/configs"
+	"memd/store"
 )
 
 // metric reads one metric by its name and labels.
@@ -140,6 +142,72 @@ func TestRequestCap(t *testing.T) {
 	if got := d.metric(`memd_rate_limited_total{limit="requests"}`); got != 1 {
 		t.Errorf("%v were counted", got)
 	}
+}
+
+// One caller's reads, however many and long, hold up another's for as long as one of
+// them takes: the next reader that is free is the other's.
+func TestReadersAreShared(t *testing.T) {
+	const readers, crowd = 4, 16
+	d := start(t, nil, nil)
+	entered, leave := make(chan string), make(chan struct{})
+	long := route{method: "GET", path: "/long", role: memd.RoleRead, run: func(c *call, _ []byte) (any, error) {
+		return nil, d.store.View(c.ctx, func(*store.View) error {
+			entered <- c.caller.Name
+			<-leave
+			return nil
+		})
+	}}
+	d.server.mux.Get("/long", func(w http.ResponseWriter, r *http.Request) {
+		out, err := d.server.call(long, r, w, func(string) string { return "" })
+		if err != nil {
+			d.server.refuse(w, r, err)
+			return
+		}
+		d.server.answer(w, r, http.StatusNoContent, out)
+	})
+	many, one := d.token("many", memd.RoleRead), d.token("one", memd.RoleRead)
+	var running sync.WaitGroup
+	ask := func(token string) {
+		running.Go(func() {
+			req, _ := http.NewRequestWithContext(context.Background(), "GET", "http://"+d.addr+"/long", nil)
+			req.Header.Set("Authorization", "Bearer "+token)
+			res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = res.Body.Close()
+			if res.StatusCode != http.StatusNoContent {
+				t.Errorf("answered %d", res.StatusCode)
+			}
+		})
+	}
+	waiting := func(n int) {
+		for d.store.ReadQueue() != n {
+			runtime.Gosched()
+		}
+	}
+	for range crowd {
+		ask(many)
+	}
+	for range readers { // alone it has them all
+		if who := <-entered; who != "many" {
+			t.Fatalf("%s reads", who)
+		}
+	}
+	waiting(crowd - readers)
+	ask(one)
+	waiting(crowd - readers + 1)
+	leave <- struct{}{}
+	if who := <-entered; who != "one" {
+		t.Errorf("the first reader that is free is given to %s", who)
+	}
+	for range crowd - readers {
+		leave <- struct{}{}
+		<-entered
+	}
+	close(leave)
+	running.Wait()
 }
 
 // A client whose body does not come holds no place among the requests that run.

@@ -144,6 +144,7 @@ func (c storeCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
+	send(gauge("memd_read_queue", "Reads that wait for a reader."), float64(c.store.ReadQueue()))
 	readable := gauge("memd_store_readable", "Whether the state of the store could be read: 1 or 0.")
 	st, err := c.store.Stats(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"memd"
+	"memd/store"
 	"memd/tiers"
 )
 
@@ -109,6 +110,7 @@ func (s *Server) call(rt route, r *http.Request, w http.ResponseWriter, path fun
 			return nil, err
 		}
 	}
+	r = r.WithContext(store.As(r.Context(), callerOf(r.Context()).Name))
 	c := &call{ctx: r.Context(), caller: callerOf(r.Context()), path: path, query: query}
 	if err := rt.allows(c.caller); err != nil {
 		return nil, err

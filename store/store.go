@@ -61,8 +61,9 @@ type Set struct {
 	// historical databases or exchanges databases; only then the fields below
 	// change.
 	views   sync.RWMutex
-	active  *part // nil after an exchange that failed midway
-	lost    error // why
+	turns   *turns // at the readers of the active database; taken before views
+	active  *part  // nil after an exchange that failed midway
+	lost    error  // why
 	history []*part
 	ghosts  map[ghost]memd.Tier
 
@@ -124,7 +125,7 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fail("create the database file", err)
 	}
-	s := &Set{dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, key: opts.Key, opened: opts.Now(),
+	s := &Set{turns: newTurns(readers), dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, key: opts.Key, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},
 		outbox: newOutbox(&opts), withoutIt: opts.NoVectors, noIndex: opts.NoIndex, asItIs: opts.AsItIs && !unmade}
 	s.upkeep.calls, s.indexer.calls = make(chan struct{}, 1), make(chan struct{}, 1)

@@ -33,9 +33,14 @@ type View struct {
 }
 
 // View runs fn over a consistent state that holds every write answered before
-// the call. It waits for a free reader and while databases are exchanged,
-// never for a commit to the active one.
+// the call. It waits for a free reader, which callers get in turn (see As), and while
+// databases are exchanged, never for a commit to the active one. fn calls no View.
 func (s *Set) View(ctx context.Context, fn func(*View) error) (err error) {
+	leave, err := s.turns.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	s.views.RLock()
 	defer s.views.RUnlock()
 	switch {
