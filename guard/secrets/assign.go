@@ -14,19 +14,17 @@ const (
 
 func passwordWords() []string {
 	return []string{"password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "contraseña", "mot de passe", "senha",
-		"пароль", "パスワード", "비밀번호", "비번", "암호", "密码", "密碼", "口令", "暗号"}
+		"wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "jelszó", "şifre", "mật khẩu", "kata sandi", "пароль", "Пароль", "パスワード", "비밀번호", "비번", "암호", "密码", "密碼", "口令", "暗号"}
 }
 
 // assignmentRules find the value that stands behind a word for a secret.
 func assignmentRules() []rule {
 	return []rule{
 		{rulePassword, append(passwordWords(), "pass", "pw", "psk", "pass phrase", "pass-phrase", "pre-shared key", "preshared key", "unlock code", "access code", "door code", "login code"), func(text string, at, n int) (int, int) { return announced(text, at, n, true) }},
-		{ruleToken, []string{"secret", "token", "key", "credential", "令牌", "密钥", "密鑰", "秘钥", "私钥", "授权码", "凭证", "凭据"},
+		{ruleToken, []string{"secret", "token", "key", "credential", "schlüssel", "clé api", "clé d'api", "clave api", "chave api", "トークン", "シークレット", "キー", "토큰", "токен", "Токен", "令牌", "密钥", "密鑰", "秘钥", "私钥", "授权码", "凭证", "凭据"},
 			func(text string, at, n int) (int, int) { return announced(text, at, n, false) }},
 		after("app-password", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:[a-z]{4} ){3}[a-z]{4})\b`, nil, "app password", "应用专用密码", "应用密码"),
-		after("wallet-key", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:0x)?[0-9a-fA-F]{64})\b`, nil, "private key", "privkey", "private_key", "privatekey", "私钥"),
 		after("app-password", `[ \t]*(?:是|为|:)?[ \t]*([a-z]{16}|[A-Z]{16})\b`, nil, "授权码"),
-		after("seed-phrase", `(?: phrase| words|词)?(?:[ \t]*[:=]|[ \t]+is|是)[ \t]*"?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`, nil, "seed", "mnemonic", "recovery", "助记"),
 		after("wifi-password", `[^\n]{0,80}?;P:([^;\n]{4,64});`, nil, "wifi:"),
 	}
 }
@@ -47,14 +45,18 @@ const (
 	closePart = "[\"'`*)\\]]{0,3}"
 	typePart  = `(?::[ \t]*(?:str|string|String|&str|text)(?:[ \t]*\|[ \t]*None)?[ \t]*)?`
 	notePart  = `(?:[ \t]*[(\[][^()\[\]\n]{1,30}[)\]])?`
-	wherePart = `(?:[ \t]+(?i:for|of|to|on|in|at|für)[ \t]+(?:[^\n.:;=,"]|\.\w){1,50}?)?`
+	wherePart = `(?:[ \t]+(?i:for|of|to|on|in|at|from|by|used by|für|vom|von|des|der|zum|zur|am|im|auf|bei|beim|pour|du|de|des|del|da|do|di|para|per|van|voor|för|till|от|для|к|на)[ \t]+(?:[^\n.:;=,"]|\.\w){1,50}?)?`
 	callPart  = `(?:(?:\[\]byte|SecretStr|Some|String::from|Buffer\.from|new String|String|bytes|str|aws\.String|ptr\.To)?\(|!!str[ \t]+|&\w+[ \t]+)?`
 	signPart  = `(` + notePart + wherePart + `)[ \t]*(=>|:=|==?|:|→|->|\|\||\?\?)\**[ \t]*` + callPart
-	verbPart  = `([ \t]+[\w.@-]{2,30})??([ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
+	verbPart  = `([ \t]+[\w.@-]{2,30})??((?:['’]s[ \t]+)|[ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
 	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*|((?:\p{Han}{1,6}|[ \t]*从[^\n,。]{1,24}?)(?:改|换|设|设置|重置|更新)(?:成|为)|改了,?[ \t]*(?:现在|新密码)?(?:是|为))了?[ \t]*:?[ \t]*)`
 	spacePart = `([ \t]+[-–—][ \t]+|[ \t]*(?:\.{3,}|>{2,3}|\?(?:[ \t]*A[:.])?)[ \t]*|[ \t]*[|(,;\[]?[ \t]*)`
 	valuePart = "(?:[bru@]?\"([^\"\\n]{1,200})\"|[bru@]?'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|[“‘「『【«]([^”’」』】»\\n]{1,200})[”’」』】»]|([!#-&(-+\\--:<-_a-~]{1,300}))"
 )
+
+// maxBare is how long a value without quotes is in that pattern; one of a token
+// may go on.
+const maxBare = 300
 
 // maxTail is how far the name of a secret goes on behind its word, in bytes.
 const maxTail = 40
@@ -123,7 +125,7 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	}
 	o := operand{tail: group(groupTail), sign: group(groupSign), verb: m[2*groupVerb] >= 0, han: m[2*groupHan] >= 0, space: m[2*groupSpace] >= 0, password: password}
 	o.cell = strings.ContainsAny(group(groupSpace), "(|[")
-	o.space = o.space || group(groupWhere)+group(groupBeforeVerb)+group(groupBeforeHan) != ""
+	between := group(groupWhere) + group(groupBeforeVerb) + group(groupBeforeHan)
 	if m[2*groupSpace] >= 0 && group(groupSpace) == "" && isAlnum(text[base-1]) {
 		return -1, 0 // the word goes on with a sign
 	}
@@ -137,6 +139,9 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		if crossedOut(text[start:end]) {
 			return -1, 0 // the sign of it may be at the end, which bare cuts off
 		}
+		if end-start == maxBare {
+			end = wordEnd(text, end)
+		}
 		value := bare(text[start:end], o.sign)
 		if end < len(text) && text[end] >= utf8.RuneSelf {
 			value = strings.TrimRight(value, "([{<") // of a note behind it
@@ -146,6 +151,8 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	o.value = text[start:end]
 	o.cell = o.cell || at > 0 && text[at-1] == '(' && end < len(text) && text[end] == ')'
 	o.ends = endsSentence(text, end)
+	// Where it says whose the password is, the sentence must end for a weak one.
+	o.space = o.space || between != "" && (o.sign != ":" || !o.ends || !password)
 	o.last = end == len(text) || strings.TrimLeft(ahead(text, end), " \t\r;\"',.)") == "" || strings.HasPrefix(strings.TrimLeft(ahead(text, end), " \t\r;"), "\n")
 	if o.verb && strings.Trim(group(groupVerb), " \t:") == "to" && !setBefore(text, at) {
 		return -1, 0
@@ -229,10 +236,12 @@ var (
 	// headsOfPass are what makes "pass" and "pw" the end of a name for a password,
 	// and not of another word.
 	headsOfPass = words(`db root bind admin user my mysql pg sql smtp mail ftp ssh sudo become keystore truststore store cert vpn wifi ldap redis rabbit mongo
-		app login auth proxy http api svc backup master old new test prod dev stage staging`)
+		store key app login auth proxy http api svc backup master old new test prod dev stage staging`)
 	// headsOfKeys are what makes a key one that opens something.
 	headsOfKeys = words(`api access private secret encryption encrypt signing app auth master shared account storage ssh admin service subscription
-		webhook hmac aes fernet jwt deploy client consumer session license rsa api- cookie data integration preshared psk`)
+		webhook hmac aes fernet jwt deploy client consumer session license rsa api- cookie data integration preshared psk
+		maps map weather openai gemini claude anthropic deepl mailgun stripe algolia google azure aws github gitlab twilio sendgrid mistral groq deepseek kimi moonshot qwen zhipu
+		tavily serper bing brave exa pinecone datadog sentry cloudflare fastly mapbox openrouter llm recovery setup wallet 地图 天气 翻译 短信 模型 接口 平台 高德 百度 腾讯 阿里 讯飞 智谱 调用`)
 )
 
 // parts are the words of a name, in lower case.

@@ -18,6 +18,16 @@ func besideRules() []rule {
 		{rulePassword, []string{"root/", "admin/", "administrator/", "postgres/", "ubuntu/", "oracle/", "deploy/", "root:", "admin:", "administrator:", "root / ", "admin / ", "root // ", "admin // ", "postgres / ", "elastic/", "elastic:", "neo4j/", "sa/", "sa / "}, ofUser},
 		after(rulePassword, `[ \t]*[A-Za-z][\w.-]{1,30}[ \t]*/[ \t]*([!-~]{6,64})[ \t]*(?:登录|登陆|登入|连接|连)`, weakToken, "用"),
 		{rulePassword, []string{" / "}, ofMail},
+		{rulePassword, []string{"root ", "admin ", "administrator ", "sa "}, ofUserBySpace},
+		after(rulePassword, `[ \t]*(?:is|are|with|as|:|=|是|为)?[ \t]*["'`+"`"+`(]?[A-Za-z][\w.@-]{1,40}[ \t]+["'`+"`"+`]?([!-~]{8,64})`, signedToken, "creds", "credentials", "login", "ssh", "account", "zugang", "账号", "帐号", "登录", "账密"),
+		{rulePassword, []string{"@//"}, beforeService},
+		{rulePassword, []string{"<<<"}, hereString},
+		after(rulePassword, `(?:-e |-n )?["']?([^\s"')]{6,80})["']?[ \t]*\)`, func(v string) bool { return weakToken(v) || mixed(v) && !elsewhere(v) }, "<(echo ", "<(printf "),
+		after(rulePassword, `[ \t=:]+["']?([^\s"']{6,64})`, weakToken, "-storepass", "-keypass", "-srcstorepass", "-deststorepass"),
+		after(rulePassword, `[ \t]+\S{1,60}[ \t]+["']?([^\s"']{8,63})`, weakToken, "wpa_passphrase", "-setairportnetwork en0", "net user"),
+		after(rulePassword, `[^\n|]{1,80}?[ \t]password[ \t]+["']?([^\s"']{8,63})`, weakToken, "nmcli "),
+		after(rulePassword, `[ \t]+([^\s"']{5,32})(?:[ \t]+(?i:ro|rw)|[ \t]*\n|\z)`, weakToken, "snmp-server community", "rocommunity", "rwcommunity"),
+		after(rulePassword, `([A-Za-z0-9+/=_-]{24,})`, mixed, "vmess://", "ssr://"),
 		{rulePassword, []string{"values"}, inserted},
 		{rulePassword, commands(), onCommandLine},
 		after(rulePassword, `(?i)[ \t]*(?:\w+[ \t]+by[ \t]*)?(?:as[ \t]*)?(?:password[ \t]*)?'([^'\n]{4,100})'`, weakToken, "identified by", "identified with"),
@@ -34,7 +44,7 @@ func besideRules() []rule {
 		after(rulePassword, `[^()\n]{0,80}?["'][^"'\n]{0,60}["'][ \t]*,[ \t]*["']([^"'\n]{4,64})["'][ \t]*[,)]`, weakToken, "credential(", "credentials(", "auth=(", "basicauth(", "basic_auth(", "getconnection(", "authentication(", "login(", "createuser(", "digestauth("),
 		after(rulePassword, `[ \t]+(?:-string[ \t]+)?["']([^"'\n]{4,64})["']`, weakToken, "convertto-securestring"),
 		after(ruleToken, `[^\n]{0,60}?[ \t](?:--body|-b)[ \t=]+["']?([^\s"']{8,200})`, strongToken, "gh secret set"),
-		after(ruleToken, `[ \t]*["']?([A-Za-z0-9+/]{20,64})`, strongToken, "sk:", "sk=", `sk":`).atWord(),
+		after(ruleToken, `[ \t]*(?:[:=是为][ \t]*)?["']?([A-Za-z0-9+/]{20,64})`, strongToken, "sk:", "sk=", `sk":`, "sk ", "sk是", "sk为", "ak:", "ak=", `ak":`, "ak ", "ak是").atWord(),
 		after(ruleToken, `[ \t]*[:=][ \t]*[A-Za-z0-9]{16,40}[ \t]*[/,:][ \t]*([A-Za-z0-9]{30,50})`, strongToken, "ak/sk", "ak sk"),
 		after(rulePassword, `[ \t]*[:=]?[ \t]*[A-Za-z][\w.-]{1,40}:([!-~]{8,64})`, chosenToken, "auth:", "basic auth", "auth="),
 		after(rulePassword, `(?:[ \t]+(?:network|ssid|is))?[ \t]*[:=]?[ \t]*["']?[\w.-]{2,32}["']?[ \t]*[/,|][ \t]*([!-~]{8,63})`, weakToken, "wifi", "wi-fi", "ssid"),
@@ -50,7 +60,7 @@ func besideRules() []rule {
 // commands are what takes a password behind -p, -a, -P, -w, -pw or /p:.
 func commands() []string {
 	return []string{"sshpass -p", "mysql ", "redis-cli ", "docker login ", "podman login ", "helm registry login ", "mysqldump ", "mysqladmin ", "mariadb ", "mongo ", "mongosh ", "mongodump ", "sqlcmd ", "cqlsh ",
-		"ldapsearch ", "ldapadd ", "ldapmodify ", "ldapwhoami ", "7z ", "zip ", "unzip ", "unrar ", "ipmitool ", "az login ", "xfreerdp ", "rdesktop ", "plink ", "pscp ", "oc login ", "argocd login ", "clickhouse-client ", "bcp "}
+		"ldapsearch ", "ldapadd ", "ldapmodify ", "ldapwhoami ", "7z ", "zip ", "unzip ", "unrar ", "ipmitool ", "az login ", "xfreerdp ", "rdesktop ", "plink ", "pscp ", "oc login ", "argocd login ", "clickhouse-client ", "bcp ", "mosquitto_pub ", "mosquitto_sub ", "psexec ", "paexec ", "winrs ", "cryptsetup ", "ssh-keygen ", "mongorestore ", "mongoexport ", "influx ", "arangosh ", "vncviewer ", "evil-winrm ", "keytool ", "qpdf ", "rar "}
 }
 
 // chosenToken and weakToken judge what stands where a password does: the one by
@@ -121,7 +131,7 @@ func asPassword(text string, at, n int) (int, int) {
 	return start, at
 }
 
-var flagged = lazily(`\A[^\n|]{0,100}?[ \t](?:-pw|-p|-a|-P|-w|--pass|/p:)(?:[ \t]|=)?(?:"([^"\n]{4,64})"|'([^'\n]{4,64})'|([!-&(-~]{4,64}))`)
+var flagged = lazily(`\A[^\n|]{0,100}?[ \t](?:-pw|-p|-a|-P|-N|-w|--pass|/p:)(?:[ \t]|=)?(?:"([^"\n]{4,64})"|'([^'\n]{4,64})'|([!-&(-~]{4,64}))`)
 
 // onCommandLine finds a password behind -p or -a of a command that takes one
 // there.
@@ -143,4 +153,58 @@ func onCommandLine(text string, at, n int) (int, int) {
 		}
 	}
 	return -1, 0
+}
+
+// signedToken reports whether a word is a password wherever it stands: long, with
+// letters of both cases, a digit and a sign that no code or address has there.
+func signedToken(value string) bool {
+	value = bare(value, "")
+	return len(value) >= 8 && strings.ContainsAny(value, "!@#$^&?%") && !strings.ContainsAny(value, "=/:.()[]{}<>\"'`") && contains(value, isDigit) && innerOrFirst(value) &&
+		(looksChosen(value) || chosenWithAt(value))
+}
+
+// innerOrFirst reports whether letters of both cases stand in a value.
+func innerOrFirst(value string) bool {
+	return strings.ToLower(value) != value && strings.ToUpper(value) != value
+}
+
+// ofUserBySpace finds the password in "root V".
+func ofUserBySpace(text string, at, n int) (int, int) {
+	if !startsWord(text, at) || at > 0 && strings.IndexByte("/.-_@~$\\#", text[at-1]) >= 0 {
+		return -1, 0
+	}
+	start := at + n
+	end := start
+	for end < min(len(text), start+64) && text[end] > ' ' && text[end] <= '~' && strings.IndexByte("\"'`", text[end]) < 0 {
+		end++
+	}
+	value := bare(text[start:end], "")
+	if !signedToken(value) {
+		return -1, 0
+	}
+	return start, start + len(value)
+}
+
+var userBeforeService = lazily(`(?:\A|[\s"'=(:])[A-Za-z]\w{1,30}/([^\s"'/@]{4,64})\z`)
+
+// beforeService finds the password of user/password@//host:1521/service.
+func beforeService(text string, at, _ int) (int, int) {
+	before := behind(text, at)
+	m := userBeforeService.FindStringSubmatchIndex(before)
+	if m == nil || placeholder(before[m[2]:m[3]]) {
+		return -1, 0
+	}
+	return at - len(before) + m[2], at - len(before) + m[3]
+}
+
+var hereWord = lazily(`\A[ \t]*["']?([^\s"']{6,64})`)
+
+// hereString finds a password that a command which asks for one is given as its
+// input: passwd --stdin root <<< V.
+func hereString(text string, at, n int) (int, int) {
+	m := hereWord.FindStringSubmatchIndex(ahead(text, at+n))
+	if m == nil || !strings.Contains(lineBefore(text[:at]), "pass") && !strings.Contains(lineBefore(text[:at]), "sudo -s") || !weakToken(text[at+n+m[2]:at+n+m[3]]) {
+		return -1, 0
+	}
+	return at + n + m[2], at + n + m[3]
 }

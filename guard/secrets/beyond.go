@@ -16,7 +16,7 @@ func beyond(text string, at, n int, password bool) (int, int) {
 		return -1, 0
 	}
 	o := operand{tail: strings.TrimRight(text[at+n:name], ".-_"), password: password}
-	for _, find := range []func(text string, at, name int, o *operand) (int, int){element, pair, nextLine} {
+	for _, find := range []func(text string, at, name int, o *operand) (int, int){element, pair, nextLine, answered} {
 		start, end := find(text, at, name, &o)
 		if start < 0 {
 			continue
@@ -164,4 +164,24 @@ func nextLine(text string, at, name int, o *operand) (int, int) {
 		return start, start + len(value)
 	}
 	return -1, 0
+}
+
+var answerOf = lazily(`\A[^\n?:]{0,40}(?:\?|多少|什么|哪个|[吗呢])[ \t]*\?*[ \t]*\r?\n[ \t>*-]{0,8}(?:\[[\d: -]{4,20}\][ \t]*)?(?:[\p{L}][\p{L} ._]{0,20}:[ \t]*)?(?:(?i:it's|it is|是)[ \t]*)?["'` + "`" + `]?([!-~]{6,64})`)
+
+// answered finds the value that the next line of a talk gives where one asks for it.
+func answered(text string, at, name int, o *operand) (int, int) {
+	if !strings.Contains(text[name:min(len(text), name+60)], "\n") {
+		return -1, 0
+	}
+	m := answerOf.FindStringSubmatchIndex(ahead(text, name))
+	if m == nil {
+		return -1, 0
+	}
+	start := name + m[2]
+	value := bare(text[start:name+m[3]], "")
+	if !looksChosen(value) && !chosenWithAt(value) && !(strongToken(value) && len(value) >= 20 && !isHash(value) && !uuid.MatchString(value)) {
+		return -1, 0
+	}
+	o.sign, o.quoted = ":", true
+	return start, start + len(value)
 }

@@ -20,7 +20,7 @@ func fileRules() []rule {
 // privateKey takes a block from its first line to its last, or as far as it goes
 // where it is cut off.
 func privateKey() func(string, int, int) (int, int) {
-	first := regexp.MustCompile(`\A[A-Za-z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
+	first := regexp.MustCompile(`\A[A-Za-z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)-----`)
 	body := regexp.MustCompile(`\A(?:[A-Za-z0-9+/=\s]|\\r|\\n|[A-Za-z-]+: [^\n]*\n)*`)
 	last := regexp.MustCompile(`\A-----END [A-Za-z0-9 ]{0,40}-----`)
 	return func(text string, at, n int) (int, int) {

@@ -42,7 +42,10 @@ func inserted(text string, at, n int) (int, int) {
 
 var mailBefore = lazily(`[\w.+-]{1,40}@[\w-]{1,40}\.[\w.-]{2,20}\z`)
 
-// ofMail finds the password in "qa@acme.io / V".
+var userBefore = lazily(`(?:\A|[\s"'(:,])[A-Za-z][\w.\\@-]{1,40}\z`)
+
+// ofMail finds the password in "qa@acme.io / V", and behind a user's name one that
+// is a password wherever it stands.
 func ofMail(text string, at, n int) (int, int) {
 	start := at + n
 	end := start
@@ -50,6 +53,9 @@ func ofMail(text string, at, n int) (int, int) {
 		end++
 	}
 	value := bare(text[start:end], "")
+	if signedToken(value) && userBefore.MatchString(strings.TrimRight(behind(text, at), "`")) {
+		return start, start + len(value)
+	}
 	if !mailBefore.MatchString(strings.TrimRight(behind(text, at), "`")) || !looksChosen(value) && !chosenWithAt(value) {
 		return -1, 0
 	}

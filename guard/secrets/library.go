@@ -68,7 +68,7 @@ func (l *library) find(text string) []hit {
 	var found []hit
 	for _, h := range hits {
 		value := text[h.start:h.end]
-		if !crossedOut(value) && (h.rule != ruleGeneric || isKey(text[:h.start], value) && !outdone(h)) {
+		if !crossedOut(value) && !(placeholder(value) && !contains(value, isDigit)) && (h.rule != ruleGeneric || isKey(text[:h.start], value) && !outdone(h)) {
 			found = append(found, h)
 		}
 	}

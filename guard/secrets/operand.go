@@ -9,7 +9,7 @@ import (
 
 // holds reports whether the value is a secret.
 func (o operand) holds() bool {
-	if placeholder(o.value) || elsewhere(o.value) && (!o.quoted || reference.MatchString(o.value)) || uuid.MatchString(o.value) && o.password {
+	if placeholder(o.value) || elsewhere(o.value) && (!o.quoted || reference.MatchString(o.value)) && !(o.password && dottedWords.MatchString(o.value) && !mentions(strings.ToLower(o.value)) && !speaksOfTechnique(o.value)) || uuid.MatchString(o.value) && o.password {
 		return false
 	}
 	if o.password {
@@ -20,7 +20,7 @@ func (o operand) holds() bool {
 	if o.quoted && !strings.Contains(value, " ") && strings.ContainsAny(value, "!@#$%^&*") {
 		value = strings.Trim(brackets.Replace(value), " ")
 	}
-	if o.space && o.tail == "" && spaced(value) && strongToken(value) {
+	if o.space && o.tail == "" && (spaced(value) || o.opens() && isHash(value)) && strongToken(value) {
 		return true
 	}
 	if env := o.head + o.word + o.tail; strings.EqualFold(o.word, "secret") && o.sign != "" && o.head != "" && env == strings.ToUpper(env) && len(value) >= 12 && contains(value, isDigit) &&
@@ -28,6 +28,16 @@ func (o operand) holds() bool {
 		return true // of the environment: it is chosen by a person
 	}
 	return (!o.space || dashed) && (strongToken(value) || !o.space && (looksChosen(value) || wordAndNumber.MatchString(value) && strings.ContainsAny(value, signs)))
+}
+
+// opens reports whether the word, with what stands before it, is the name of what
+// opens something, and not of a commit or a row: then a value may look like a hash.
+func (o operand) opens() bool {
+	if strings.EqualFold(o.word, "secret") || strings.HasSuffix(o.word, "钥") || o.word == "令牌" {
+		return true
+	}
+	heads := parts(o.head)
+	return len(heads) > 0 && slices.Contains(headsOfKeys(), heads[len(heads)-1])
 }
 
 // brackets within quotes are no call.
@@ -58,10 +68,14 @@ func (o operand) holdsPassword() bool {
 		return o.phrase()
 	case timely(v) || !reading.Plain(v) || o.space && !o.quoted && setsName.MatchString(v):
 		return false
+	case wordsAlone(v):
+		return o.tail == "" && (!o.space || o.quoted)
 	case o.space && !dashed && !o.quoted:
-		return looksChosen(v) || chosenWithAt(v) || o.besideWord()
+		return looksChosen(v) || chosenWithAt(v) || o.besideWord() || o.ends && scrambled(v)
 	case strings.Trim(v, digits) == "":
-		return len(v) >= 6 && o.tail == ""
+		return o.tail == "" && (len(v) >= 6 || len(v) >= 4 && o.ends && o.head == "" && (o.sign == ":" || o.han || o.verb))
+	case o.explicit() && o.word >= "\x80" && len(v) >= 4 && contains(v, isDigit):
+		return !measure.MatchString(v) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
 	}
 	letters := contains(v, isLetter)
 	odd := letters && (contains(v, isDigit) || strings.ContainsAny(v, signs) || o.sign == "=" && !nameLike(v))
@@ -81,6 +95,23 @@ func (o operand) holdsPassword() bool {
 	setting := o.sign == "=" && o.last && strings.ContainsAny(o.head, "._") || o.sign == "=" && o.head == strings.ToUpper(o.head) && o.head != ""
 	return lower && (o.quoted || setting) && !o.space && !mentions(v)
 }
+
+// scrambled reports whether a word is letters and digits in disorder, in one run,
+// and no term of the trade.
+func scrambled(v string) bool {
+	if len(v) < 6 || len(v) > 24 || strings.Trim(v, alphanumeric) != "" || speaksOfTechnique(v) || measure.MatchString(v) || mentions(strings.ToLower(v)) || placeholder(v) || slices.Contains(termsWithDigits(), strings.ToLower(v)) {
+		return false
+	}
+	turns := 0
+	for i := 1; i < len(v); i++ {
+		if isDigit(v[i]) != isDigit(v[i-1]) {
+			turns++
+		}
+	}
+	return turns >= 2
+}
+
+var termsWithDigits = words("utf8mb4 utf8mb3 base64url base32hex x509v3 win32api web3js i18next h264x ipv6only sha2crypt oauth2proxy")
 
 // besideWord reports whether a weak value is a password for standing right behind
 // a Chinese word for it, or in the cell or the bracket behind a word.
@@ -109,8 +140,11 @@ func (o operand) explicit() bool {
 // "sunshine": all that its line says, and no word that speaks of passwords.
 func (o operand) plainWord() bool {
 	v := strings.ToLower(o.value)
-	return o.explicit() && len(v) >= 6 && len(v) <= 24 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == "" && !mentions(v) && !slices.Contains(ofPasswords(), v)
+	return o.explicit() && (len(v) >= 6 || len(v) == 5 && o.word >= "\x80") && len(v) <= 24 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == "" && !mentions(v) && !slices.Contains(ofPasswords(), v)
 }
+
+// dottedWords are words and a number, which no reference ends with.
+var dottedWords = lazily(`\A(?:[A-Z][a-z]+\.){3,}[A-Z][a-z]+\d{2,4}\z`)
 
 // wordAndDigit is a word with a digit behind it.
 var wordAndDigit = lazily(`\A[A-Za-z]{5,}\d\z`)
@@ -143,4 +177,7 @@ func (o operand) phrase() bool {
 	return true
 }
 
-var sentenceWords = words("the and must not are was with for your you that this has have can may should from than least when then please enter cannot does")
+var sentenceWords = words(`the and must not are was with for your you that this has have can may should from than least when then please enter cannot does
+	will would could been being its his her our their them they she who what where which into onto over only also but had did done all any each every
+	use used uses via per out one two ask asked see seen before after until because about there here how why more most some such very too never always
+	words word write keep kept paper list phrase wallet store made make take took need needs`)

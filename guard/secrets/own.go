@@ -23,7 +23,7 @@ type own struct {
 }
 
 func newOwn() *own {
-	o := &own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), besideRules(), addressRules(), headerRules(), fileRules())}
+	o := &own{rules: slices.Concat(tokenRules(), webhookRules(), assignmentRules(), codeRules(), phraseRules(), walletRules(), seedRules(), callRules(), besideRules(), addressRules(), headerRules(), fileRules())}
 	o.rules = append(o.rules, rule{id: ruleUnsettled})
 	for i, r := range o.rules {
 		for _, w := range r.words {
@@ -102,7 +102,7 @@ func form(id, pattern string, words ...string) rule {
 			return -1, 0
 		}
 		stop := at + n + end[1]
-		if end[1] < maxMatch && stop < len(text) && isAlnum(text[stop]) || crossedOut(text[at:stop]) || !mixed(text[at+n:stop]) {
+		if end[1] < maxMatch && stop < len(text) && isAlnum(text[stop]) || crossedOut(text[at:stop]) || !mixed(text[at+n:stop]) && !drawn(text[at+n:stop]) {
 			return -1, 0
 		}
 		return at, wholeToken(text, at+n, end[1])

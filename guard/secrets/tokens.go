@@ -85,6 +85,15 @@ func tokenRules() []rule {
 		form("planetscale-token", `[A-Za-z0-9_.=-]{32,64}`, "pscale_pw_", "pscale_tkn_", "pscale_oauth_"),
 		form("doppler-token", `(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}`, "dp."),
 		form("jwt", `[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{10,}`, "eyJ"),
+		form("mailgun-key", `[0-9a-f]{32}`, "key-"),
+		form("nostr-key", `[02-9ac-hj-np-z]{58}`, "nsec1"),
+		form("wallet-key", `[1-9A-HJ-NP-Za-km-z]{100,115}`, "xprv", "yprv", "zprv", "tprv"),
+		form("wallet-key", `[1-9A-HJ-NP-Za-km-z]{56}`, "6P"),
+		form("wallet-key", `[02-9ac-hj-np-z]{58,70}`, "suiprivkey1", "ed25519_sk1"),
+		after("zhipu-key", `[^\n]{0,30}?[ \t:=是为]["'`+"`"+`]?([0-9a-f]{32}\.[A-Za-z0-9]{16})\b`, nil, "zhipu", "智谱", "glm", "bigmodel"),
+		{"aws-session-token", []string{"iqojb3jpz2lu", "fwogzxiv"}, longRun},
+		{"azure-devops-token", []string{"azdo"}, azureToken},
+		{"azure-key", []string{"jqqj99"}, azureToken},
 		{"azure-client-secret", []string{"q~"}, azureClientSecret},
 		{"key-beside-id", []string{"akia", "asia", "ltai", "akid"}, keyBesideID},
 	}
@@ -174,7 +183,7 @@ func isKeyByte(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
 // webhookRules are addresses that whoever knows them may write to.
 func webhookRules() []rule {
 	return []rule{
-		{"webhook", []string{"hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "open.feishu.cn/open-apis/bot/", "open.larksuite.com/open-apis/bot/",
+		{"webhook", []string{"hooks.slack.com/", "webhook.office.com/webhookb2/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "open.feishu.cn/open-apis/bot/", "open.larksuite.com/open-apis/bot/",
 			"qyapi.weixin.qq.com/cgi-bin/webhook/send?key=", "oapi.dingtalk.com/robot/send?access_token=", "sctapi.ftqq.com/"}, webhook},
 	}
 }
@@ -185,11 +194,39 @@ func webhook(text string, at, n int) (int, int) {
 	for start > max(0, at-20) && (isAlnum(text[start-1]) || text[start-1] == ':' || text[start-1] == '/' || text[start-1] == '.') {
 		start--
 	}
-	for end < min(len(text), at+maxMatch) && (inToken(text[end]) || text[end] == '?' || text[end] == '&') {
+	for end < min(len(text), at+maxMatch) && (inToken(text[end]) || text[end] == '?' || text[end] == '&' || text[end] == '@') {
 		end++
 	}
 	rest := text[at+n : end]
 	if len(rest) < 30 || !mixed(rest) || crossedOut(rest) {
+		return -1, 0
+	}
+	return start, end
+}
+
+// longRun is a token from its begin to its end, whatever it is filled up with.
+func longRun(text string, at, n int) (int, int) {
+	end := wordEnd(text, at+n)
+	if !startsWord(text, at) || end-at < 60 || !mixed(text[at:min(end, at+maxMatch)]) {
+		return -1, 0
+	}
+	return at, end
+}
+
+// lengthOfAzure is that of the newer keys of Azure, which hold a mark of their
+// maker further in.
+const lengthOfAzure = 84
+
+// azureToken finds the token around the mark of its maker.
+func azureToken(text string, at, n int) (int, int) {
+	start, end := at, at+n
+	for start > max(0, at-lengthOfAzure) && isAlnum(text[start-1]) {
+		start--
+	}
+	for end < min(len(text), at+lengthOfAzure) && isAlnum(text[end]) {
+		end++
+	}
+	if end-start != lengthOfAzure || text[at:at+n] != strings.ToUpper(text[at:at+n]) || !mixed(text[start:end]) {
 		return -1, 0
 	}
 	return start, end

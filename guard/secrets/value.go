@@ -27,6 +27,12 @@ func mixed(text string) bool {
 	return letter && digit || turns >= 6
 }
 
+// drawn reports whether text is letters alone, more than any word has, and as many
+// kinds of them as chance brings.
+func drawn(text string) bool {
+	return len(text) >= 32 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == "" && distinct(text) >= 12
+}
+
 // entropy is that of Shannon, in bits a character.
 func entropy(text string) float64 {
 	var count [256]int
