@@ -85,7 +85,7 @@ func headerRules() []rule {
 		after("basic-header", `["']?[ \t]*[=:][ \t]*["']?([A-Za-z0-9+/=_-]{12,})`, isBasic, `"auth`, "_auth", "'auth"),
 		after("authorization-header", `["']?[ \t]*[:=][ \t]*["']?(?:[A-Za-z-]{1,20}[ \t]+)?([A-Za-z0-9._~+/=-]{16,})`, strongToken, "authorization"),
 		{"session-cookie", []string{"cookie"}, cookies},
-		after("session-cookie", `[^\n|]{0,200}?[ \t](?:-b|--cookie)[ \t=]*["']?[\w.-]{1,40}=([^;\s"']{16,200})`, mixed, "curl "),
+		after("session-cookie", `(?:[^\n|]{0,200}?[ \t])?(?:-b|--cookie)[ \t=]*["']?[\w.-]{1,40}=([^;\s"']{16,200})`, mixed, "curl "),
 		after("session-cookie", `["']?([A-Za-z0-9%._-]{24,})`, func(v string) bool { return mixed(v) && !uuid.MatchString(v) }, "sessionid=", "phpsessid=", "jsessionid=", "connect.sid="),
 		after("session-cookie", `[ \t]*["']?([A-Za-z0-9%._-]{24,})`, func(v string) bool { return strongToken(v) && !isHash(v) && !uuid.MatchString(v) }, "session cookie:", "session cookie is", "cookie value:", "sessionid:", "session id:"),
 		after("curl-password", `[^\n|]{0,200}?[ \t](?:-u|--user)[ \t=]*["']?[\w.@$-]{1,60}:([^\s"']{4,100})`, func(v string) bool { return !elsewhere(v) || !strings.ContainsAny(v, "()") }, "curl ", "wget "),

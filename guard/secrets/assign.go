@@ -13,7 +13,7 @@ const (
 )
 
 func passwordWords() []string {
-	return []string{"password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "contraseña", "mot de passe", "senha",
+	return []string{"password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "contraseña", "la clave", "mot de passe", "senha",
 		"wachtwoord", "lösenord", "adgangskode", "salasana", "hasło", "jelszó", "şifre", "mật khẩu", "kata sandi", "пароль", "Пароль", "パスワード", "비밀번호", "비번", "암호", "密码", "密碼", "口令", "暗号"}
 }
 
@@ -48,14 +48,14 @@ const (
 	wherePart = `(?:[ \t]+(?i:for|of|to|on|in|at|from|by|used by|für|vom|von|des|der|zum|zur|am|im|auf|bei|beim|pour|du|de|des|del|da|do|di|para|per|van|voor|för|till|от|для|к|на)[ \t]+(?:[^\n.:;=,"]|\.\w){1,50}?)?`
 	callPart  = `(?:(?:\[\]byte|SecretStr|Some|String::from|Buffer\.from|new String|String|bytes|str|aws\.String|ptr\.To)?\(|!!str[ \t]+|&\w+[ \t]+)?`
 	signPart  = `(` + notePart + wherePart + `)[ \t]*(=>|:=|==?|:|→|->|\|\||\?\?)\**[ \t]*` + callPart
-	verbPart  = `([ \t]+[\w.@-]{2,30})??((?:['’]s[ \t]+)|[ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
+	verbPart  = `([ \t]+[\w.@-]{2,30})??((?:s|’s)[ \t]+|[ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
 	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*|((?:\p{Han}{1,6}|[ \t]*从[^\n,。]{1,24}?)(?:改|换|设|设置|重置|更新)(?:成|为)|改了,?[ \t]*(?:现在|新密码)?(?:是|为))了?[ \t]*:?[ \t]*)`
 	spacePart = `([ \t]+[-–—][ \t]+|[ \t]*(?:\.{3,}|>{2,3}|\?(?:[ \t]*A[:.])?)[ \t]*|[ \t]*[|(,;\[]?[ \t]*)`
 	valuePart = "(?:[bru@]?\"([^\"\\n]{1,200})\"|[bru@]?'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|[“‘「『【«]([^”’」』】»\\n]{1,200})[”’」』】»]|([!#-&(-+\\--:<-_a-~]{1,300}))"
 )
 
-// maxBare is how long a value without quotes is in that pattern; one of a token
-// may go on.
+// maxBare is how long a value without quotes is in that pattern; a
+// token may go on behind it.
 const maxBare = 300
 
 // maxTail is how far the name of a secret goes on behind its word, in bytes.
@@ -129,7 +129,7 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	if m[2*groupSpace] >= 0 && group(groupSpace) == "" && isAlnum(text[base-1]) {
 		return -1, 0 // the word goes on with a sign
 	}
-	start, end := 0, 0
+	start, end, long := 0, 0, false
 	for i := groupQuoted; i <= groupBare; i++ {
 		if m[2*i] >= 0 {
 			start, end, o.quoted = base+m[2*i], base+m[2*i+1], i != groupBare
@@ -139,10 +139,8 @@ func assigned(text string, at, n int, password bool) (int, int) {
 		if crossedOut(text[start:end]) {
 			return -1, 0 // the sign of it may be at the end, which bare cuts off
 		}
-		if end-start == maxBare {
-			end = wordEnd(text, end)
-		}
 		value := bare(text[start:end], o.sign)
+		long = len(value) == maxBare
 		if end < len(text) && text[end] >= utf8.RuneSelf {
 			value = strings.TrimRight(value, "([{<") // of a note behind it
 		}
@@ -165,6 +163,9 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	}
 	if !o.announced(text, at, n) || hashed(lineBefore(text[:start])) || !o.holds() {
 		return -1, 0
+	}
+	if long {
+		end = wordEnd(text, end)
 	}
 	return start, end
 }

@@ -22,7 +22,7 @@ func besideRules() []rule {
 		after(rulePassword, `[ \t]*(?:is|are|with|as|:|=|是|为)?[ \t]*["'`+"`"+`(]?[A-Za-z][\w.@-]{1,40}[ \t]+["'`+"`"+`]?([!-~]{8,64})`, signedToken, "creds", "credentials", "login", "ssh", "account", "zugang", "账号", "帐号", "登录", "账密"),
 		{rulePassword, []string{"@//"}, beforeService},
 		{rulePassword, []string{"<<<"}, hereString},
-		after(rulePassword, `(?:-e |-n )?["']?([^\s"')]{6,80})["']?[ \t]*\)`, func(v string) bool { return weakToken(v) || mixed(v) && !elsewhere(v) }, "<(echo ", "<(printf "),
+		{rulePassword, []string{"<(echo ", "<(printf "}, hereString},
 		after(rulePassword, `[ \t=:]+["']?([^\s"']{6,64})`, weakToken, "-storepass", "-keypass", "-srcstorepass", "-deststorepass"),
 		after(rulePassword, `[ \t]+\S{1,60}[ \t]+["']?([^\s"']{8,63})`, weakToken, "wpa_passphrase", "-setairportnetwork en0", "net user"),
 		after(rulePassword, `[^\n|]{1,80}?[ \t]password[ \t]+["']?([^\s"']{8,63})`, weakToken, "nmcli "),
@@ -90,12 +90,15 @@ func ofUser(text string, at, n int) (int, int) {
 	end = start + len(value)
 	said := strings.ToLower(text[end:min(len(text), end+12)])
 	bound := slices.ContainsFunc([]string{" on ", " (", " @ ", " at ", " to log", " for ", "登录", " 登录"}, func(w string) bool { return strings.HasPrefix(said, w) })
+	told := wordAndNumber.MatchString(value) && len(value) >= 8 && !mentions(strings.ToLower(value)) && endsSentence(text, end) && tellsOfLogin.MatchString(lineBefore(text[:at]))
 	signed := strings.ContainsAny(value, "!@#$^&*?") && !strings.ContainsAny(value, "=/:.")
-	if signed && (looksChosen(value) || chosenWithAt(value)) || bound && weakToken(value) && innerCapital(value) {
+	if signed && (looksChosen(value) || chosenWithAt(value)) || told || bound && weakToken(value) && innerCapital(value) {
 		return start, end
 	}
 	return -1, 0
 }
+
+var tellsOfLogin = lazily(`后台|登录|登陆|账号|帐号|面板|路由|控制台|\blog ?in\b|\bconsole\b|\brouter\b|\bnas\b|\bzugang`)
 
 var userAndPassword = lazily(`(?:\A|[\s"'=(])[A-Za-z][\w-]{1,30}:([^\s"'/:]{6,64})\z`)
 
@@ -159,9 +162,12 @@ func onCommandLine(text string, at, n int) (int, int) {
 // letters of both cases, a digit and a sign that no code or address has there.
 func signedToken(value string) bool {
 	value = bare(value, "")
-	return len(value) >= 8 && strings.ContainsAny(value, "!@#$^&?%") && !strings.ContainsAny(value, "=/:.()[]{}<>\"'`") && contains(value, isDigit) && innerOrFirst(value) &&
+	return len(value) >= 8 && !oneDigit.MatchString(value) && strings.ContainsAny(value, "!@#$^&?%") && !strings.ContainsAny(value, "=/:.()[]{}<>\"'`") && contains(value, isDigit) && innerOrFirst(value) &&
 		(looksChosen(value) || chosenWithAt(value))
 }
+
+// oneDigit is a word, a sign and a digit, as names of versions are.
+var oneDigit = lazily(`\A[A-Za-z]+\W\d\z`)
 
 // innerOrFirst reports whether letters of both cases stand in a value.
 func innerOrFirst(value string) bool {
@@ -197,13 +203,19 @@ func beforeService(text string, at, _ int) (int, int) {
 	return at - len(before) + m[2], at - len(before) + m[3]
 }
 
-var hereWord = lazily(`\A[ \t]*["']?([^\s"']{6,64})`)
+var (
+	hereWord    = lazily(`\A[ \t]*(?:-e |-n )?["']?([^\s"')]{6,64})`)
+	asksForPass = lazily(`(?i)pass|sudo -s|\bpw|secret|token|key`)
+)
 
 // hereString finds a password that a command which asks for one is given as its
-// input: passwd --stdin root <<< V.
+// input: passwd --stdin root <<< V, rsync --password-file=<(echo V).
 func hereString(text string, at, n int) (int, int) {
 	m := hereWord.FindStringSubmatchIndex(ahead(text, at+n))
-	if m == nil || !strings.Contains(lineBefore(text[:at]), "pass") && !strings.Contains(lineBefore(text[:at]), "sudo -s") || !weakToken(text[at+n+m[2]:at+n+m[3]]) {
+	if m == nil || !asksForPass.MatchString(lineBefore(text[:at])) {
+		return -1, 0
+	}
+	if value := text[at+n+m[2] : at+n+m[3]]; !weakToken(value) && (!mixed(value) || elsewhere(value) || placeholder(value)) {
 		return -1, 0
 	}
 	return at + n + m[2], at + n + m[3]

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"strings"
+	"unicode/utf8"
 )
 
 // beyond finds the value of the word text[at:at+n] where it does not stand
@@ -16,7 +17,7 @@ func beyond(text string, at, n int, password bool) (int, int) {
 		return -1, 0
 	}
 	o := operand{tail: strings.TrimRight(text[at+n:name], ".-_"), password: password}
-	for _, find := range []func(text string, at, name int, o *operand) (int, int){element, pair, nextLine, answered} {
+	for _, find := range []func(text string, at, name int, o *operand) (int, int){element, pair, nextLine, answered, nearby} {
 		start, end := find(text, at, name, &o)
 		if start < 0 {
 			continue
@@ -179,9 +180,43 @@ func answered(text string, at, name int, o *operand) (int, int) {
 	}
 	start := name + m[2]
 	value := bare(text[start:name+m[3]], "")
-	if !looksChosen(value) && !chosenWithAt(value) && !(strongToken(value) && len(value) >= 20 && !isHash(value) && !uuid.MatchString(value)) {
+	if !endsSentence(text, start+len(value)) || !looksChosen(value) && !chosenWithAt(value) && !(strongToken(value) && len(value) >= 20 && !isHash(value) && !uuid.MatchString(value)) {
 		return -1, 0
 	}
 	o.sign, o.quoted = ":", true
 	return start, start + len(value)
+}
+
+// maxNear is how far from the word for it a password stands in a sentence that says
+// no more, in bytes.
+const maxNear = 48
+
+// nearby finds a word in the sentence behind the one for a password that is one
+// wherever it stands.
+func nearby(text string, at, name int, o *operand) (int, int) {
+	if !o.password {
+		return -1, 0
+	}
+	end := min(len(text), name+maxNear)
+	for i := name; i < end; {
+		for i < end && (text[i] <= ' ' || text[i] >= utf8.RuneSelf || strings.IndexByte("\"'`(+,:", text[i]) >= 0) {
+			if text[i] == '\n' || strings.HasPrefix(text[i:], "。") {
+				return -1, 0
+			}
+			i++
+		}
+		stop := i
+		for stop < min(len(text), i+64) && text[stop] > ' ' && text[stop] <= '~' && strings.IndexByte("\"'`,", text[stop]) < 0 {
+			stop++
+		}
+		if value := strings.TrimRight(bare(text[i:stop], ""), "!?"); strings.ContainsAny(value, "!$%^&*?") && signedToken(value) {
+			o.sign, o.quoted = ":", true
+			return i, i + len(value)
+		}
+		if stop > i && text[stop-1] == '.' {
+			return -1, 0 // the sentence ends
+		}
+		i = max(stop, i+1)
+	}
+	return -1, 0
 }

@@ -36,7 +36,7 @@ func keyOfCall(text string, at, n int) (int, int) {
 		start := open + 1
 		i = start + length + 1
 		value := line[start : start+length]
-		if len(value) < 8 || strings.ContainsAny(value, " \t") || !(strongToken(value) || looksChosen(value) || isHex(value) && len(value) >= 32 || wordAndNumber.MatchString(value) && strings.Count(value, "-") != 1) || speaksOfTechnique(value) || slices.Contains(technical(), strings.ToLower(value)) || uuid.MatchString(value) || placeholder(value) {
+		if len(value) < 8 || strings.ContainsAny(value, " \t") || !(strongToken(value) || looksChosen(value) || isHex(value) && len(value) >= 32) || speaksOfTechnique(value) || slices.Contains(technical(), strings.ToLower(value)) || uuid.MatchString(value) || placeholder(value) {
 			continue
 		}
 		return at + n + start, at + n + start + length

@@ -20,11 +20,12 @@ const (
 
 // codeRules find codes.
 func codeRules() []rule {
-	number := pattern{lazily(`\A` + codeKind + codeNote + wherePart + `(?:` + codeSign + `|` + codeSpace + `)` + codeValue).compiled}
-	signed := pattern{lazily(`\A` + codeKind + codeNote + wherePart + codeSign + codeValue).compiled}
+	const belongs = codeKind + codeNote + `(?:` + wherePart + `|[ \t]+[\w-]{2,20})`
+	number := lazily(`\A(?:` + belongs + codeSign + `|` + codeKind + codeNote + codeSpace + `)` + codeValue)
+	signed := lazily(`\A` + belongs + codeSign + codeValue)
 	verified := lazily(`\A` + codeKind + wherePart + codeSign + `(\d{6,8})`)
 	card := lazily(`\A2?[ \t]*(?:` + codeSign + `|` + codeSpace + `)(\d{3,4})`)
-	shared := lazily(`\A[ \t]*(?:\([^()\n]{1,20}\))?` + `(?:` + codeSign + `|[ \t]*["'` + "`" + `“「]?)([A-Za-z0-9#*]{4,12})`)
+	shared := lazily(`\A[ \t]*(?:\([^()\n]{1,20}\))?` + `(?:` + codeSign + `|[ \t]*["'` + "`" + `“「]?)([A-Za-z0-9#*]{4,12}|\d{2}-\d{2}-\d{2})`)
 	return []rule{
 		{ruleCode, []string{"pin", "puk"}, func(text string, at, n int) (int, int) {
 			re := signed
@@ -57,12 +58,12 @@ func code(re pattern, text string, at, n int) (int, int) {
 	}
 	start, end := at+n+m[2], at+n+m[3]
 	value := text[start:end]
-	spaced := strings.TrimLeft(text[at+n:start], " \t\"'`") == ""
+	spaced := strings.Trim(kindOfCode.ReplaceAllString(text[at+n:start], ""), " \t\"'`") == ""
 	switch {
 	case end < len(text) && (isAlnum(text[end]) || strings.IndexByte("_/@%", text[end]) >= 0), end+1 < len(text) && strings.IndexByte(".-:+", text[end]) >= 0 && isAlnum(text[end+1]):
 		return -1, 0 // a longer word goes on
-	case counts(text[end:]), spaced && year(value):
-		return -1, 0
+	case counts(text[end:]), spaced && (year(value) || len(value) == 6 && n == len("pin") && text[at] < 0x80), isLetter(text[max(0, start-2)]) && goesOn(text[end:]):
+		return -1, 0 // also where a number of six is that of a place
 	case contains(value, isDigit):
 		if isLetter(value[0]) && nameLike(value) && len(value) > 6 && spaced || speaksOfTechnique(value) || measure.MatchString(value) && contains(value, isLetter) {
 			return -1, 0
@@ -75,6 +76,19 @@ func code(re pattern, text string, at, n int) (int, int) {
 		return -1, 0
 	}
 	return start, end
+}
+
+var kindOfCode = lazily(`\A` + codeKind)
+
+// goesOn reports whether a word follows that no sentence on a code goes on with,
+// behind a verb: then the number counts something.
+func goesOn(rest string) bool {
+	word := strings.TrimLeft(rest, " \t")
+	if word == "" || len(word) == len(rest) || !isLetter(word[0]) {
+		return false
+	}
+	word = strings.ToLower(word[:strings.IndexFunc(word+" ", func(r rune) bool { return r > 'z' || !isLetter(byte(r)) })])
+	return !slices.Contains(strings.Fields("and or for but since until till now on at in as the to it works opens unlocks again both please und oder seit bis et y"), word)
 }
 
 // year reports whether a number is one of our time.

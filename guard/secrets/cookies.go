@@ -6,7 +6,7 @@ import (
 )
 
 // maxCookies is how far a header of cookies is read, in bytes.
-const maxCookies = 2000
+const maxCookies = 1200
 
 var (
 	cookiesBegin = lazily(`\A["']?(?:s|值|串|header)?["']?[ \t]*[:=是为][ \t]*["'{]?[ \t]*`)

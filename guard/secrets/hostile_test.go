@@ -15,5 +15,8 @@ func hostile() map[string]string {
 		"elements": "<password>", "elements with values": "<password>Tiger#2024x</password>", "rows": "| password | ", "columns": "password,", "entities": "&#65;", "entities in words": "p&#97;ssword:", "joined strings": `"a1b2c3"+`,
 		"joined passwords": `password="a"+"b"+`, "set to": "set password to ", "logins": "login admin/", "broken utf-8": "\xff", "pgpass": ":5432:", "digits": "1 ", "cards": "4111111111111111 ",
 		"indented values": "password:\n  ", "words of lines": "PASSWORD\n", "keys of vendors": "jfrog_api_key:", "chinese prose": "用户名 admin 密码 ",
+		"pins": "PIN for the door is ", "shared files": "提取码：", "recovery codes": "recovery codes: ", "licences": "license: ", "seeds": "seed: apple ", "words of wallets": "mnemonic: apple pear stone river ", "passphrases": "passphrase for a: one two ",
+		"private keys": "private key ", "bare keys": "MIIEpAIBAAKCAQEA\n", "bare keys of a length": "MIIEpAIBAAKCAQEAlzPbKidG8iQKDl\n", "second factors": "2FA: ABCD ", "calls": "hmac.new('a', ", "header of cookies": "cookie: a=b; ", "root": "root ", "questions": "password?\na: ",
+		"session tokens": "IQoJb3JpZ2lu-", "azure": "AZDOJQQJ99", "here strings": "pass <<< ", "services": "a/b@//",
 	}
 }

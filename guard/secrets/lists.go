@@ -20,4 +20,7 @@ var ofPasswords = words(`string strings varchar char character characters number
 	samples placeholder placeholders template dummy testing tested untested tester admin administrator postgres database server client clients browser
 	support supported unsupported unknown undefined undecided various several multiple single double again twice once weekly monthly yearly daily quarterly
 	kennwort passwort wachtwoord losenord contrasena senha parola haslo heslo jelszo sandi salasana adgangskode passord clave
+	obligatoire obligatorio obligatoria requis requise requerido requerida cambiada cambiado modificado modificada caducada caducado inconnu inconnue oculto oculta siehe
+	unbekannt erforderlich abgelaufen vergessen gesperrt optionnel opcional cifrada cifrado obrigatorio obrigatoria alterada alterado expirada obbligatoria
+	obbligatorio modificata scaduta vereist gewijzigd verplicht wymagane zmienione
 	please remember memorized written printed emailed texted asking contact sealed escrowed delegated obsolete revoked revoke issued assigned unassigned`)

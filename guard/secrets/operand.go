@@ -71,11 +71,14 @@ func (o operand) holdsPassword() bool {
 	case wordsAlone(v):
 		return o.tail == "" && (!o.space || o.quoted)
 	case o.space && !dashed && !o.quoted:
-		return looksChosen(v) || chosenWithAt(v) || o.besideWord() || o.ends && scrambled(v)
+		return looksChosen(v) || chosenWithAt(v) || o.besideWord() || o.ends && scrambled(v) || o.ends && o.word >= "\x80" && len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digits) == "" && !year(v)
 	case strings.Trim(v, digits) == "":
-		return o.tail == "" && (len(v) >= 6 || len(v) >= 4 && o.ends && o.head == "" && (o.sign == ":" || o.han || o.verb))
+		return o.tail == "" && (len(v) >= 6 || len(v) >= 4 && !year(v) && o.ends && o.head == "" && (o.sign == ":" || o.han || o.verb))
 	case o.explicit() && o.word >= "\x80" && len(v) >= 4 && contains(v, isDigit):
 		return !measure.MatchString(v) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
+	}
+	if o.explicit() && wordsAndNumber.MatchString(v) && !mentions(strings.ToLower(v)) && !namesThing(v) {
+		return true
 	}
 	letters := contains(v, isLetter)
 	odd := letters && (contains(v, isDigit) || strings.ContainsAny(v, signs) || o.sign == "=" && !nameLike(v))
@@ -152,6 +155,17 @@ var wordAndDigit = lazily(`\A[A-Za-z]{5,}\d\z`)
 // wordAndNumber is what people choose, if it stands behind the word for it; a
 // name of a machine is not told from it.
 var wordAndNumber = lazily(`\A[A-Za-z]\w*[-_.#@+]?\d{2,}(?:[-_.#@+]?[A-Za-z]+)?\z`)
+
+// wordsAndNumber is put together of words and a number, as passwords are and names
+// of machines too.
+var wordsAndNumber = lazily(`\A[A-Za-z]{3,}(?:[-_.][A-Za-z]{3,}){1,3}[-_.]?\d{2,4}\z`)
+
+// namesThing reports whether a value has a word of which names of machines are made.
+func namesThing(value string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r < 'a' || r > 'z' }), func(w string) bool {
+		return slices.Contains(ofNames(), w) || slices.Contains(ofPasswords(), w)
+	})
+}
 
 // mentions reports whether a value speaks of secrets, as names in code do.
 func mentions(value string) bool {

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"slices"
 	"strings"
 
 	"memd/guard/reading"
@@ -30,6 +31,7 @@ func (v view) cells() (view, bool) {
 	var header []span // of its columns
 	var between byte
 	var named []int // the columns that announce a secret
+	users := false  // whether another column is one of users, so that any word may be a password
 	for start := 0; start < len(v.S); {
 		end := len(v.S)
 		if i := strings.IndexByte(v.S[start:], '\n'); i >= 0 {
@@ -44,16 +46,21 @@ func (v view) cells() (view, bool) {
 				}
 				b.Put(announcing(v.S[header[i].start:header[i].end], between), header[i].start, header[i].end)
 				b.Keep(columns[i].start, columns[i].end)
-				b.Put(" ~\n", header[i].start, header[i].end) // the row goes on
+				rest := " ~\n" // the row goes on
+				if users {
+					rest = "\n"
+				}
+				b.Put(rest, header[i].start, header[i].end)
 			}
 		case len(named) > 0 && strings.Trim(v.S[start:end], "-+|:= \t\r") == "" && start < end: // a rule of the table
 		default:
 			columns, sign = split(v.S, start, end, 0)
-			header, between, named = columns, sign, nil
+			header, between, named, users = columns, sign, nil, false
 			if sign == oneSpace && len(columns) > maxWords {
 				columns = nil
 			}
 			for i, c := range columns {
+				users = users || sign != oneSpace && namesUser(v.S[c.start:c.end])
 				if len(columns) > 1 && len(named) < maxNamed && namesSecret(v.S[c.start:c.end]) {
 					named = append(named, i)
 				}
@@ -92,6 +99,12 @@ func namesSecret(cell string) bool {
 		}
 	}
 	return false
+}
+
+// namesUser reports whether a cell of a header is the name of users.
+func namesUser(cell string) bool {
+	cell = strings.ToLower(strings.Trim(cell, "*_`\" "))
+	return slices.Contains([]string{"user", "username", "user name", "login", "account", "email", "e-mail", "benutzer", "utilisateur", "usuario", "用户", "用户名", "账号", "帐号", "账户", "登录名", "ユーザー", "ユーザー名"}, cell)
 }
 
 // split finds the columns of a line and what parts them: a bar, a comma, a

@@ -119,6 +119,10 @@ func lazily(expression string) pattern {
 
 func (p pattern) MatchString(text string) bool { return p.compiled().MatchString(text) }
 
+func (p pattern) ReplaceAllString(text, by string) string {
+	return p.compiled().ReplaceAllString(text, by)
+}
+
 func (p pattern) FindStringIndex(text string) []int { return p.compiled().FindStringIndex(text) }
 
 func (p pattern) FindStringSubmatchIndex(text string) []int {
