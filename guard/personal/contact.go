@@ -90,7 +90,7 @@ func phones(text string) []Finding {
 		if !standsAlone(text, start, end) || n.dotted() && !plus {
 			continue
 		}
-		named := near(text, start, end, "tel", "phone", "phones", "mobile", "cell", "call", "fax", "whatsapp", "contact", "sms", "电话", "手机", "联系", "致电", "拨打", "座机", "传真", "热线", "微信")
+		named := near(text, start, end, phoneWords()...)
 		other := near(text, start, end, "id", "order", "ticket", "build", "issue", "port", "version", "timestamp", "单号", "订单", "编号", "工单", "流水")
 		switch {
 		case plus && international(n.digits):
@@ -102,6 +102,10 @@ func phones(text string) []Finding {
 		}
 	}
 	return append(found, bracketed(text)...)
+}
+
+func phoneWords() []string {
+	return []string{"tel", "phone", "phones", "mobile", "cell", "call", "fax", "whatsapp", "contact", "sms", "电话", "手机", "联系", "致电", "拨打", "座机", "传真", "热线", "微信"}
 }
 
 // chineseBefore reports whether a Chinese sentence leads up to start.
@@ -183,9 +187,12 @@ func bracketed(text string) []Finding {
 		for rest < len(text) && text[rest] == ' ' && rest < at+close+2 {
 			rest++
 		}
-		after := numbers(text[rest:min(len(text), rest+16)], "- ", 7)
+		after := numbers(text[rest:min(len(text), rest+16)], "- ", 5)
 		if len(after) == 0 || after[0].start != 0 || len(after[0].digits) > 8 || !standsAlone(text, start, rest+after[0].end) {
 			continue
+		}
+		if len(after[0].digits) < 7 && !near(text, start, rest+after[0].end, phoneWords()...) {
+			continue // a short one, as of small towns
 		}
 		found = append(found, Finding{Phone, start, rest + after[0].end, true})
 		at = rest + after[0].end

@@ -7,27 +7,6 @@ import (
 	"time"
 )
 
-// cards finds payment cards: the prefix of an issuer, a length that it gives
-// out, and the check digit of Luhn (ISO/IEC 7812). One number in ten has a right
-// check digit by chance, so a number that nothing near it calls a card is not
-// sure, and one that is written in the groups of a card is.
-func cards(text string) []Finding {
-	var found []Finding
-	for _, n := range numbers(text, " -", 13) {
-		if len(n.digits) > 19 || !standsAlone(text, n.start, n.end) || !issued(n.digits) || !luhn(n.digits) || allAlike(n.digits) || mixedSeparators(n) || published(n.digits, testCards) {
-			continue
-		}
-		named := near(text, n.start, n.end, "card", "cards", "visa", "mastercard", "amex", "unionpay", "pan", "cc", "卡", "银联", "信用")
-		switch grouped := cardGroups(n.groups); {
-		case named && (len(n.groups) == 1 || grouped), grouped:
-			found = append(found, Finding{Card, n.start, n.end, true})
-		case len(n.groups) == 1:
-			found = append(found, Finding{Card, n.start, n.end, false})
-		}
-	}
-	return found
-}
-
 // issued reports whether an issuer gives out numbers with this prefix in this
 // length.
 func issued(digits string) bool {

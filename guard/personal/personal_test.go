@@ -54,6 +54,31 @@ func TestScan(t *testing.T) {
 		{"cardinal 4510002200431816", "card? 4510002200431816"}, // no word for a card
 		{"4510-0022-0043-1816", "card 4510-0022-0043-1816"},
 
+		// Cards beside others, and in writings of other hands.
+		{"cards 4539148803436467 5550710244081367", "card 4539148803436467; card 5550710244081367"},
+		{"4539 1488 0343 6467 5550 7102 4408 1367", "card 4539 1488 0343 6467; card 5550 7102 4408 1367"},
+		{"4539-1488-0343-6467 5550-7102-4408-1367", "card 4539-1488-0343-6467; card 5550-7102-4408-1367"},
+		{"4539148803436467 5550710244081367", "card? 4539148803436467; card? 5550710244081367"},
+		{"card 4539148803436467 12/28 123", "card 4539148803436467"},
+		{"卡号 4539 1488 0343 6467 124", "card 4539 1488 0343 6467"},
+		{"4539148803436467\n5550710244081367", "card? 4539148803436467; card? 5550710244081367"},
+		{"card #4539148803436467", "card #4539148803436467"},
+		{"Visa no. #4539 1488 0343 6467", "card #4539 1488 0343 6467"},
+		{"card 4539.1488.0343.6467", "card 4539.1488.0343.6467"},
+		{"4539.1488.0343.6467", ""}, // nothing calls it a card
+		{"card 4539 1488\n0343 6467", "card 4539 1488\n0343 6467"},
+		{"card 45391488\n03436467", "card 45391488\n03436467"},
+		{"卡号：4539 1488 0343\n6467，有效", "card 4539 1488 0343\n6467"},
+		{"card table\n45391488\n03436467\n12", ""},      // a column
+		{"7 4539 1488 0343 6467 12 99 4", ""},           // a row
+		{"1 4539148803436467 2", ""},                    //
+		{"card 4539148803436467.5", ""},                 // a fraction
+		{"card 4539-1488.0343 6467", ""},                // no grouping of cards
+		{"the card #4539148803436468", ""},              // check digit
+		{"4242424242424242 4111111111111111 cards", ""}, // published
+		{"card issue #4539148803436467", ""},            // a ticket
+		{"cards 4539148803436467-5550710244081367", ""}, // within an identifier
+
 		// Resident identity numbers.
 		{"身份证 11010519491231002X", "cn-id 11010519491231002X"},
 		{"身份证号：440524188001010014", ""}, // born in 1880
@@ -104,6 +129,11 @@ func TestScan(t *testing.T) {
 		{"phone (212) 555-0143", "phone (212) 555-0143"},
 		{"电话：010-62345678", "phone 010-62345678"},
 		{"phone 212.555.0143", "phone 212.555.0143"},
+		{"tel (030) 901820", "phone (030) 901820"},
+		{"Tel. (0711) 55 29 43", "phone (0711) 55 29 43"},
+		{"电话 (0571) 88123", "phone (0571) 88123"},
+		{"f (030) 901820", ""},
+		{"call f(12) 901820 times", ""},
 		{"value 13812345678 of the counter", "phone? 13812345678"},
 		{"订单号 13812345678", "phone? 13812345678"},
 		{"order 138-1234-5678", "phone? 138-1234-5678"},
@@ -138,6 +168,9 @@ func TestScan(t *testing.T) {
 		{"ProxyJump deploy@bastion.acme.io", ""},
 		{"ssh://deploy@bastion.acme.io:2222 and git+ssh://deploy@git.acme.io/x", ""},
 		{"deploy@bastion.acme.io -p 2222", ""},
+		{"ssh maria@gmail.com", "email maria@gmail.com"}, // a host of mail
+		{"for ssh zhang.san@qq.com", "email zhang.san@qq.com"},
+		{"ssh maria@gmx.de -p 22", "email maria@gmx.de"},
 		{"ssh is open; ask maria@acme.io", "email maria@acme.io"},
 		{"for ssh access write maria@acme.io", "email maria@acme.io"},
 		{"cat x | mail maria@acme.io -s hi", "email maria@acme.io"},

@@ -12,6 +12,9 @@ const maxLook = 200
 // behind ssh, scp, rsync and their like with nothing but options and paths in
 // between, or before a port or a key of one.
 func remote(text string, start, end int) bool {
+	if mailHost(text[start:end]) {
+		return false // nobody logs in there
+	}
 	before := text[max(0, start-maxLook):start]
 	if i := strings.LastIndexAny(before, "\n|;&`$"); i >= 0 {
 		before = before[i+1:]
@@ -32,6 +35,14 @@ func remote(text string, start, end int) bool {
 		}
 	}
 	return optioned(text[end:])
+}
+
+// mailHost reports whether an address is of a host that does nothing but mail.
+func mailHost(address string) bool {
+	host := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+	return slices.Contains(strings.Fields(`gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com yahoo.co.jp ymail.com aol.com icloud.com me.com mac.com proton.me protonmail.com
+		gmx.de gmx.net gmx.at gmx.ch web.de t-online.de freenet.de posteo.de mailbox.org zoho.com fastmail.com qq.com foxmail.com 163.com 126.com yeah.net sina.com sina.cn sohu.com 139.com 189.cn aliyun.com
+		mail.ru yandex.ru naver.com daum.net orange.fr free.fr laposte.net libero.it`), host)
 }
 
 func remoteCommands() []string {
