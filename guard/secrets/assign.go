@@ -20,7 +20,7 @@ func passwordWords() []string {
 // assignmentRules find the value that stands behind a word for a secret.
 func assignmentRules() []rule {
 	return []rule{
-		{rulePassword, append(passwordWords(), "pass", "pw", "psk", "pass phrase", "pass-phrase", "pre-shared key", "preshared key", "unlock code", "access code", "door code", "login code"), func(text string, at, n int) (int, int) { return announced(text, at, n, true) }},
+		{rulePassword, append(passwordWords(), "pass", "pw", "mdp", "psk", "pass phrase", "pass-phrase", "pre-shared key", "preshared key", "unlock code", "access code", "door code", "login code"), func(text string, at, n int) (int, int) { return announced(text, at, n, true) }},
 		{ruleToken, []string{"secret", "token", "key", "credential", "schlüssel", "clé api", "clé d'api", "clave api", "chave api", "トークン", "シークレット", "キー", "토큰", "токен", "Токен", "令牌", "密钥", "密鑰", "秘钥", "私钥", "授权码", "凭证", "凭据"},
 			func(text string, at, n int) (int, int) { return announced(text, at, n, false) }},
 		after("app-password", `[ \t]*(?:is|:|=|是|为)?[ \t]*["'`+"`"+`]?((?:[a-z]{4} ){3}[a-z]{4})\b`, nil, "app password", "应用专用密码", "应用密码"),
@@ -42,14 +42,14 @@ func announced(text string, at, n int, password bool) (int, int) {
 // closes it, the sign or verb, and the value with what opens and closes it.
 const (
 	tailPart  = `((?:[.\-]?[A-Za-z0-9_]){0,40})`
-	closePart = "[\"'`*)\\]]{0,3}"
+	closePart = "[\"'`*)\\]】」]{0,3}"
 	typePart  = `(?::[ \t]*(?:str|string|String|&str|text)(?:[ \t]*\|[ \t]*None)?[ \t]*)?`
 	notePart  = `(?:[ \t]*[(\[][^()\[\]\n]{1,30}[)\]])?`
 	wherePart = `(?:[ \t]+(?i:for|of|to|on|in|at|from|by|used by|für|vom|von|des|der|zum|zur|am|im|auf|bei|beim|pour|du|de|des|del|da|do|di|para|per|van|voor|för|till|от|для|к|на)[ \t]+(?:[^\n.:;=,"]|\.\w){1,50}?)?`
 	callPart  = `(?:(?:\[\]byte|SecretStr|Some|String::from|Buffer\.from|new String|String|bytes|str|aws\.String|ptr\.To)?\(|!!str[ \t]+|&\w+[ \t]+)?`
 	signPart  = `(` + notePart + wherePart + `)[ \t]*(=>|:=|==?|:|→|->|\|\||\?\?)\**[ \t]*` + callPart
-	verbPart  = `([ \t]+[\w.@-]{2,30})??((?:s|’s)[ \t]+|[ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|est|es|é|är|jest)[ \t]*:?[ \t]+)`
-	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|는|은|填|用|叫)了?[ \t]*:?[ \t]*|((?:\p{Han}{1,6}|[ \t]*从[^\n,。]{1,24}?)(?:改|换|设|设置|重置|更新)(?:成|为)|改了,?[ \t]*(?:现在|新密码)?(?:是|为))了?[ \t]*:?[ \t]*)`
+	verbPart  = `([ \t]+[\w.@-]{2,30})??((?:s|’s)[ \t]+|[ \t]+(?i:(?:(?:is|was|has been|got)[ \t]+)?(?:set|changed|reset|rotated|updated)[ \t]+to|is now|is still|is currently|should be|must be|will be|becomes|is|was|to|ist|lautet|wurde auf|wurde geändert (?:in|auf|zu)|est|es|é|è|är|jest)[ \t]*:?[ \t]+)`
+	hanPart   = `[ \t]*((?:已|已经|现在|目前|暂时|统一|应该?|都|就|还|仍然?)*(?:改|修改|设|设置|设定|更新|重置|重设|变更|变|换|更换|配置|定)?(?:成|为|是|為|は|を|는|은|填|用|叫)了?[ \t]*:?[ \t]*|((?:\p{Han}{1,6}|[ \t]*从[^\n,。]{1,24}?)(?:改|换|设|设置|重置|更新)(?:成|为)|改了,?[ \t]*(?:现在|新密码)?(?:是|为))了?[ \t]*:?[ \t]*)`
 	spacePart = `([ \t]+[-–—][ \t]+|[ \t]*(?:\.{3,}|>{2,3}|\?(?:[ \t]*A[:.])?)[ \t]*|[ \t]*[|(,;\[]?[ \t]*)`
 	valuePart = "(?:[bru@]?\"([^\"\\n]{1,200})\"|[bru@]?'([^'\\n]{1,200})'|`([^`\\n]{1,200})`|[“‘「『【«]([^”’」』】»\\n]{1,200})[”’」』】»]|([!#-&(-+\\--:<-_a-~]{1,300}))"
 )
@@ -94,6 +94,7 @@ type operand struct {
 	last             bool   // nothing follows it in its line
 	ends             bool   // its sentence, or its line, ends with it
 	login            bool   // as in a .netrc: "login bob password …"
+	label            bool   // its line says little before it
 	cell             bool   // it stands in a bracket or a cell behind its word
 	password         bool
 	toService        bool // it is said to belong to a service
@@ -150,7 +151,7 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	o.cell = o.cell || at > 0 && text[at-1] == '(' && end < len(text) && text[end] == ')'
 	o.ends = endsSentence(text, end)
 	// Where it says whose the password is, the sentence must end for a weak one.
-	o.space = o.space || between != "" && (o.sign != ":" || !o.ends || !password)
+	o.space = o.space || between != "" && !(password && (o.sign == ":" || o.verb && group(groupBeforeVerb) == "") && (o.ends || o.verb && strings.HasPrefix(text[end:], ",")))
 	o.last = end == len(text) || strings.TrimLeft(ahead(text, end), " \t\r;\"',.)") == "" || strings.HasPrefix(strings.TrimLeft(ahead(text, end), " \t\r;"), "\n")
 	if o.verb && strings.Trim(group(groupVerb), " \t:") == "to" && !setBefore(text, at) {
 		return -1, 0
@@ -199,12 +200,13 @@ func (o *operand) announced(text string, at, n int) bool {
 	o.head = text[head:at]
 	o.word = text[at : at+n]
 	before := behind(text, at)
+	o.label = len(strings.Fields(lineBefore(before))) <= 3
 	o.login = o.space && strings.HasSuffix(before, " ") && loggedIn.MatchString(lineBefore(before))
 	return announcedBy(o.word, *o, before)
 }
 
 // loggedIn is a user's name right before the word for its password.
-var loggedIn = lazily(`login |(?:\buser(?:name)?|\blogin|\baccount|用户名?|账号|帐号|账户|登录名)[ \t]*[:=是为]?[ \t]*[\w.@-]{2,40}[ \t]*[,;/|，、和与及]?[ \t]*(?:and |with )?\z`)
+var loggedIn = lazily(`login |(?:\buser(?:name)?|\blogin|\baccount|\bbenutzer(?:name)?|\bidentifiant|\butilisateur|\busu[aá]rio|логин|ユーザー名?|用户名?|账号|帐号|账户|登录名)[ \t]*[:=是为]?[ \t]*[\w.@-]{2,40}[ \t]*[,;/|，、和与及]?[ \t]*(?:and |with )?\z`)
 
 // setBefore reports whether the line says that something is set.
 func setBefore(text string, at int) bool {
@@ -242,7 +244,7 @@ var (
 	headsOfKeys = words(`api access private secret encryption encrypt signing app auth master shared account storage ssh admin service subscription
 		webhook hmac aes fernet jwt deploy client consumer session license rsa api- cookie data integration preshared psk
 		maps map weather openai gemini claude anthropic deepl mailgun stripe algolia google azure aws github gitlab twilio sendgrid mistral groq deepseek kimi moonshot qwen zhipu
-		tavily serper bing brave exa pinecone datadog sentry cloudflare fastly mapbox openrouter llm recovery setup wallet 地图 天气 翻译 短信 模型 接口 平台 高德 百度 腾讯 阿里 讯飞 智谱 调用`)
+		tavily serper bing brave exa pinecone datadog sentry cloudflare fastly mapbox openrouter llm recovery setup wallet routing pagerduty postmark server 地图 天气 翻译 短信 模型 接口 平台 高德 百度 腾讯 阿里 讯飞 智谱 调用`)
 )
 
 // parts are the words of a name, in lower case.
@@ -291,7 +293,7 @@ func announcedBy(word string, o operand, before string) bool {
 		return o.tail == "" && !o.space
 	case "passwd":
 		return !strings.HasSuffix(before, "etc/")
-	case "pass", "pw":
+	case "pass", "pw", "mdp":
 		if o.space && word == "pass" && !o.login || o.tail != "" {
 			return false
 		}

@@ -20,6 +20,7 @@ func besideRules() []rule {
 		{rulePassword, []string{" / "}, ofMail},
 		{rulePassword, []string{"root ", "admin ", "administrator ", "sa "}, ofUserBySpace},
 		after(rulePassword, `[ \t]*(?:is|are|with|as|:|=|是|为)?[ \t]*["'`+"`"+`(]?[A-Za-z][\w.@-]{1,40}[ \t]+["'`+"`"+`]?([!-~]{8,64})`, signedToken, "creds", "credentials", "login", "ssh", "account", "zugang", "账号", "帐号", "登录", "账密"),
+		{rulePassword, []string{"log into", "log in", "login", "sign in", "unlock", "登录", "登陆", "解锁", "anmelden", "zugang", "connexion"}, func(text string, at, n int) (int, int) { return signedNear(text, at+n, "!$%^&*?#") }},
 		{rulePassword, []string{"@//"}, beforeService},
 		{rulePassword, []string{"<<<"}, hereString},
 		{rulePassword, []string{"<(echo ", "<(printf "}, hereString},
@@ -128,13 +129,13 @@ func asPassword(text string, at, n int) (int, int) {
 		return -1, 0
 	}
 	start, at := at-len(behind(text, at))+m[2], at-len(behind(text, at))+m[3]
-	if value := strings.Trim(text[start:at], "\"'`"); !looksChosen(value) && !chosenWithAt(value) {
+	if value := strings.Trim(text[start:at], "\"'`"); !looksChosen(value) && !chosenWithAt(value) && !(ofWordAndNumber.MatchString(value) && len(value) >= 8 && innerOrFirst(value) && !mentions(strings.ToLower(value)) && !namesThing(value)) {
 		return -1, 0
 	}
 	return start, at
 }
 
-var flagged = lazily(`\A[^\n|]{0,100}?[ \t](?:-pw|-p|-a|-P|-N|-w|--pass|/p:)(?:[ \t]|=)?(?:"([^"\n]{4,64})"|'([^'\n]{4,64})'|([!-&(-~]{4,64}))`)
+var flagged = lazily(`\A[^\n|]{0,100}?[ \t](?:-pw[ \t=]|(?:-p|-a|-P|-N|-w|--pass|/p:)(?:[ \t]|=)?)(?:"([^"\n]{4,64})"|'([^'\n]{4,64})'|([!-&(-~]{4,64}))`)
 
 // onCommandLine finds a password behind -p or -a of a command that takes one
 // there.

@@ -167,7 +167,7 @@ func nextLine(text string, at, name int, o *operand) (int, int) {
 	return -1, 0
 }
 
-var answerOf = lazily(`\A[^\n?:]{0,40}(?:\?|多少|什么|哪个|[吗呢])[ \t]*\?*[ \t]*\r?\n[ \t>*-]{0,8}(?:\[[\d: -]{4,20}\][ \t]*)?(?:[\p{L}][\p{L} ._]{0,20}:[ \t]*)?(?:(?i:it's|it is|是)[ \t]*)?["'` + "`" + `]?([!-~]{6,64})`)
+var answerOf = lazily(`\A[^\n?:]{0,40}(?:\?|多少|什么|哪个|发我|给我|发一下|发来|告诉我|忘了|[吗呢]|pls|please)(?:一下|again)?[ \t]*\?*[ \t]*\r?\n[ \t>*-]{0,8}(?:\[[\d: -]{4,20}\][ \t]*)?(?:[\p{L}][\p{L} ._]{0,20}:[ \t]*)?(?:(?i:it's|it is|是)[ \t]*)?["'` + "`" + `]?([!-~]{6,64})`)
 
 // answered finds the value that the next line of a talk gives where one asks for it.
 func answered(text string, at, name int, o *operand) (int, int) {
@@ -197,9 +197,20 @@ func nearby(text string, at, name int, o *operand) (int, int) {
 	if !o.password {
 		return -1, 0
 	}
-	end := min(len(text), name+maxNear)
-	for i := name; i < end; {
-		for i < end && (text[i] <= ' ' || text[i] >= utf8.RuneSelf || strings.IndexByte("\"'`(+,:", text[i]) >= 0) {
+	o.sign, o.quoted = ":", true
+	among := "!$%^&*?"
+	if text[at] >= utf8.RuneSelf {
+		among += "#@" // which stand in names of issues and packages, and in English notes on these
+	}
+	return signedNear(text, name, among)
+}
+
+// signedNear finds a word with one of signs, and all else that a password has,
+// before a sentence ends.
+func signedNear(text string, from int, signs string) (int, int) {
+	end := min(len(text), from+maxNear)
+	for i := from; i < end; {
+		for i < end && (text[i] <= ' ' || text[i] >= utf8.RuneSelf || strings.IndexByte("\"'`(+,:/", text[i]) >= 0) {
 			if text[i] == '\n' || strings.HasPrefix(text[i:], "。") {
 				return -1, 0
 			}
@@ -209,8 +220,7 @@ func nearby(text string, at, name int, o *operand) (int, int) {
 		for stop < min(len(text), i+64) && text[stop] > ' ' && text[stop] <= '~' && strings.IndexByte("\"'`,", text[stop]) < 0 {
 			stop++
 		}
-		if value := strings.TrimRight(bare(text[i:stop], ""), "!?"); strings.ContainsAny(value, "!$%^&*?") && signedToken(value) {
-			o.sign, o.quoted = ":", true
+		if value := strings.TrimRight(bare(text[i:stop], ""), "!?"); strings.ContainsAny(value, signs) && signedToken(value) && !issueOf.MatchString(value) {
 			return i, i + len(value)
 		}
 		if stop > i && text[stop-1] == '.' {
@@ -220,3 +230,6 @@ func nearby(text string, at, name int, o *operand) (int, int) {
 	}
 	return -1, 0
 }
+
+// issueOf is the name of an issue of a project.
+var issueOf = lazily(`\A[A-Za-z-]+#\d+\z`)

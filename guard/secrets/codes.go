@@ -21,7 +21,8 @@ const (
 // codeRules find codes.
 func codeRules() []rule {
 	const belongs = codeKind + codeNote + `(?:` + wherePart + `|[ \t]+[\w-]{2,20})`
-	number := lazily(`\A(?:` + belongs + codeSign + `|` + codeKind + codeNote + codeSpace + `)` + codeValue)
+	const whose = `[ \t]+(?i:for|of|für|der|des|zur|du|del|de la)[ \t]+[^\n.:;=,"\d]{2,30}?`
+	number := lazily(`\A(?:` + belongs + codeSign + `|` + codeKind + whose + codeSpace + `|` + codeKind + codeNote + codeSpace + `)` + codeValue)
 	signed := lazily(`\A` + belongs + codeSign + codeValue)
 	verified := lazily(`\A` + codeKind + wherePart + codeSign + `(\d{6,8})`)
 	card := lazily(`\A2?[ \t]*(?:` + codeSign + `|` + codeSpace + `)(\d{3,4})`)
@@ -38,7 +39,7 @@ func codeRules() []rule {
 			"passcode", "zugangscode", "geheimzahl", "türcode", "code pin", "code d'accès", "code d'entrée", "digicode", "código de acceso", "codice di accesso"}, func(text string, at, n int) (int, int) { return code(number, text, at, n) }},
 		{ruleCode, []string{"verification code", "one-time code", "one-time password", "otp", "2fa code", "sms code", "login code", "bestätigungscode"}, func(text string, at, n int) (int, int) { return code(verified, text, at, n) }},
 		{ruleCode, []string{"cvv", "cvc"}, func(text string, at, n int) (int, int) { return code(card, text, at, n) }},
-		{ruleCode, []string{"提取码", "提取密码", "访问码", "访问密码", "分享码", "分享密码", "临时密码", "会议密码", "入会密码", "解压密码", "开机密码", "锁屏密码", "支付密码", "取款密码", "交易密码", "查询密码", "门禁密码", "门锁密码", "门禁码", "保险柜密码", "保险箱密码", "银行卡密码",
+		{ruleCode, []string{"提取码", "提取密码", "访问码", "访问密码", "分享码", "分享密码", "临时密码", "临时口令", "动态密码", "会议密码", "入会密码", "解压密码", "开机密码", "锁屏密码", "支付密码", "取款密码", "交易密码", "查询密码", "门禁密码", "门锁密码", "门禁码", "保险柜密码", "保险箱密码", "银行卡密码",
 			"连接密码", "连接码", "验证码", "解锁码", "开门密码", "手机密码", "锁屏码", "安全码", "暗証番号", "暗証コード", "비밀번호", "인증번호", "提取碼", "驗證碼"}, func(text string, at, n int) (int, int) { return code(shared, text, at, n) }},
 		{ruleCode, []string{"recovery code", "backup code", "scratch code", "one-time codes", "wiederherstellungscode", "backup-code", "恢复码", "恢复代码", "备用码", "备用代码", "备用验证码", "救援码", "リカバリーコード", "バックアップコード"}, listOfCodes},
 		after("license-key", `[^\n]{0,40}?[ \t:：=是为]["'`+"`"+`]?((?:[A-Z0-9]{4,8}-){2,7}[A-Z0-9]{4,8})\b`, isLicense, "license", "licence", "lizenz", "product key", "activation", "windows key", "office key", "cd key", "cd-key", "steam key", "激活码", "激活密钥", "注册码", "产品密钥", "许可", "ライセンス", "プロダクトキー"),

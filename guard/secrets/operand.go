@@ -9,7 +9,7 @@ import (
 
 // holds reports whether the value is a secret.
 func (o operand) holds() bool {
-	if placeholder(o.value) || elsewhere(o.value) && (!o.quoted || reference.MatchString(o.value)) && !(o.password && dottedWords.MatchString(o.value) && !mentions(strings.ToLower(o.value)) && !speaksOfTechnique(o.value)) || uuid.MatchString(o.value) && o.password {
+	if placeholder(o.value) || elsewhere(o.value) && (!o.quoted || reference.MatchString(o.value)) && !(o.password && (dottedWords.MatchString(o.value) || o.sign != "=" && twoDotted.MatchString(o.value)) && !mentions(strings.ToLower(o.value)) && !speaksOfTechnique(o.value)) || uuid.MatchString(o.value) && o.password {
 		return false
 	}
 	if o.password {
@@ -20,12 +20,15 @@ func (o operand) holds() bool {
 	if o.quoted && !strings.Contains(value, " ") && strings.ContainsAny(value, "!@#$%^&*") {
 		value = strings.Trim(brackets.Replace(value), " ")
 	}
-	if o.space && o.tail == "" && (spaced(value) || o.opens() && isHash(value)) && strongToken(value) {
+	if o.space && o.tail == "" && (spaced(value) || o.opens() && (isHash(value) || uuid.MatchString(value))) && strongToken(value) {
 		return true
 	}
 	if env := o.head + o.word + o.tail; strings.EqualFold(o.word, "secret") && o.sign != "" && o.head != "" && env == strings.ToUpper(env) && len(value) >= 12 && contains(value, isDigit) &&
 		contains(value, isLetter) && !mentions(strings.ToLower(value)) && !timely(value) {
 		return true // of the environment: it is chosen by a person
+	}
+	if o.quoted && o.sign != "" && wordsAlone(value) {
+		return true
 	}
 	return (!o.space || dashed) && (strongToken(value) || !o.space && (looksChosen(value) || wordAndNumber.MatchString(value) && strings.ContainsAny(value, signs)))
 }
@@ -62,7 +65,7 @@ var leadingWord = lazily(`\A[a-z]{2,}-[a-z]{2,}-`)
 
 func (o operand) holdsPassword() bool {
 	v := o.value
-	dashed := strings.HasPrefix(o.head, "--") || o.login
+	dashed := o.head == "-" || strings.HasPrefix(o.head, "--") || o.login
 	switch {
 	case strings.Contains(v, " "): // only in quotes
 		return o.phrase()
@@ -70,14 +73,16 @@ func (o operand) holdsPassword() bool {
 		return false
 	case wordsAlone(v):
 		return o.tail == "" && (!o.space || o.quoted)
+	case (o.verb || o.han || o.explicit()) && twoDotted.MatchString(v):
+		return !mentions(strings.ToLower(v)) && !namesThing(v)
 	case o.space && !dashed && !o.quoted:
-		return looksChosen(v) || chosenWithAt(v) || o.besideWord() || o.ends && scrambled(v) || o.ends && o.word >= "\x80" && len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digits) == "" && !year(v)
+		return looksChosen(v) || chosenWithAt(v) || o.besideWord() || o.ends && o.wordBySpace() || o.ends && scrambled(v) || o.ends && o.word >= "\x80" && len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digits) == "" && !year(v)
 	case strings.Trim(v, digits) == "":
 		return o.tail == "" && (len(v) >= 6 || len(v) >= 4 && !year(v) && o.ends && o.head == "" && (o.sign == ":" || o.han || o.verb))
 	case o.explicit() && o.word >= "\x80" && len(v) >= 4 && contains(v, isDigit):
 		return !measure.MatchString(v) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v))
 	}
-	if o.explicit() && wordsAndNumber.MatchString(v) && !mentions(strings.ToLower(v)) && !namesThing(v) {
+	if (o.explicit() || o.verb && o.ends && innerOrFirst(v)) && wordsAndNumber.MatchString(v) && !mentions(strings.ToLower(v)) && !namesThing(v) {
 		return true
 	}
 	letters := contains(v, isLetter)
@@ -90,13 +95,13 @@ func (o operand) holdsPassword() bool {
 		return o.sign == "=" || o.quoted && !o.space || dashed && !o.space || !nameLike(v) || wordWithAt.MatchString(v) || o.login && innerCapital(v) || wordAndNumber.MatchString(v) || o.explicit() && len(v) >= 6 && wordAndDigit.MatchString(v) && !mentions(strings.ToLower(v))
 	case o.plainWord():
 		return true
-	case !letters || len(v) < 8 || strings.ContainsAny(v, "-/"):
+	case !letters || len(v) < 6 || strings.ContainsAny(v, "-/"):
 		return false
 	}
 	// A word. In quotes, or as the value of a setting, it may be a password.
 	lower := strings.ToLower(v) == v && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz") == ""
 	setting := o.sign == "=" && o.last && strings.ContainsAny(o.head, "._") || o.sign == "=" && o.head == strings.ToUpper(o.head) && o.head != ""
-	return lower && (o.quoted || setting) && !o.space && !mentions(v)
+	return lower && (o.quoted && len(v) >= 8 || setting && (len(v) >= 8 || !slices.Contains(ofPasswords(), v) && !slices.Contains(ofNames(), v))) && !o.space && !mentions(v)
 }
 
 // scrambled reports whether a word is letters and digits in disorder, in one run,
@@ -115,6 +120,17 @@ func scrambled(v string) bool {
 }
 
 var termsWithDigits = words("utf8mb4 utf8mb3 base64url base32hex x509v3 win32api web3js i18next h264x ipv6only sha2crypt oauth2proxy")
+
+// wordBySpace reports whether a word and a number, behind a mere space or another
+// word, are a password for ending their sentence: capitals have no place there, and
+// small letters only in a line that is little more.
+func (o operand) wordBySpace() bool {
+	v := o.value
+	return len(v) >= 7 && ofWordAndNumber.MatchString(v) && !speaksOfTechnique(v) && !mentions(strings.ToLower(v)) && !namesThing(v) && !kindOfColumn.MatchString(v) &&
+		(innerOrFirst(v) || o.label && o.tail == "")
+}
+
+var ofWordAndNumber = lazily(`\A(?:[A-Za-z]{4,}|[A-Za-z]{3,}[-_.][A-Za-z]{3,})[-_.@#]?\d{2,6}\z`)
 
 // besideWord reports whether a weak value is a password for standing right behind
 // a Chinese word for it, or in the cell or the bracket behind a word.
@@ -148,6 +164,9 @@ func (o operand) plainWord() bool {
 
 // dottedWords are words and a number, which no reference ends with.
 var dottedWords = lazily(`\A(?:[A-Z][a-z]+\.){3,}[A-Z][a-z]+\d{2,4}\z`)
+
+// twoDotted are two of them, as prose has them.
+var twoDotted = lazily(`\A[A-Z][a-z]{2,}\.[A-Z][a-z]{2,}\d{2,4}\z`)
 
 // wordAndDigit is a word with a digit behind it.
 var wordAndDigit = lazily(`\A[A-Za-z]{5,}\d\z`)

@@ -91,6 +91,8 @@ func tokenRules() []rule {
 		form("wallet-key", `[1-9A-HJ-NP-Za-km-z]{56}`, "6P"),
 		form("wallet-key", `[02-9ac-hj-np-z]{58,70}`, "suiprivkey1", "ed25519_sk1"),
 		after("zhipu-key", `[^\n]{0,30}?[ \t:=是为]["'`+"`"+`]?([0-9a-f]{32}\.[A-Za-z0-9]{16})\b`, nil, "zhipu", "智谱", "glm", "bigmodel"),
+		after("mailchimp-key", `[^\n]{0,40}?([0-9a-f]{32}-us\d{1,2})\b`, nil, "mailchimp"),
+		after("bark-key", `([A-Za-z0-9]{20,24})\b`, mixed, "api.day.app/"),
 		{"aws-session-token", []string{"iqojb3jpz2lu", "fwogzxiv"}, longRun},
 		{"azure-devops-token", []string{"azdo"}, azureToken},
 		{"azure-key", []string{"jqqj99"}, azureToken},
