@@ -284,11 +284,14 @@ func announcedBy(word string, o operand, before string) bool {
 	}
 	switch word = strings.ToLower(word); word {
 	case "key":
-		joined := lastHead
+		joined, whole := lastHead, strings.ToLower(strings.TrimRight(o.head, "_-. "))
+		if whole == "" {
+			whole = strings.ToLower(lastWord(before)) // also of a name with capitals within
+		}
 		if o.toService && o.tail == "" {
 			return true
 		}
-		return slices.ContainsFunc(headsOfKeys(), func(h string) bool { return strings.HasSuffix(joined, h) })
+		return slices.ContainsFunc(headsOfKeys(), func(h string) bool { return strings.HasSuffix(joined, h) || whole == h })
 	case "psk", "unlock code", "access code", "door code", "login code":
 		return o.tail == "" && !o.space
 	case "passwd":

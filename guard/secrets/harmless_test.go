@@ -20,6 +20,7 @@ func harmlessShapes() []shape {
 	all = append(all, proseShapes()...)
 	all = append(all, lookalikeShapes()...)
 	all = append(all, harmlessNotes()...)
+	all = append(all, harmlessStrangers()...)
 	return append(all, fixed(later+"beside the words", "login is at admin/Settings", "creds: aws/prod-team-2024", "account: acme/billing-v2", "SSH into web1:/srv/app2", "| password | required |",
 		"default password (see wiki-2024) must be changed", "use token 3f2a9c1 from the log", "v2.4.1-rc1 is the password service", "auth.go:342 is the password check", "sha256 is the password hash",
 		"login: POST /api/v2/login", "account 12345678/EUR-2026", "用户：张三/李四", "账号 team/infra-2026", "private key id 42", "x-api-key header, 32 characters", "Authorization: required since v2.1.0-beta",

@@ -30,7 +30,8 @@ func secretShapes() []shape {
 	all = append(all, laterShapes()...)
 	all = append(all, everydayShapes()...)
 	all = append(all, noteShapes()...)
-	return append(all, fileShapes()...)
+	all = append(all, fileShapes()...)
+	return append(all, strangeShapes()...)
 }
 
 // providerShapes are tokens that tell what they are by their form.
