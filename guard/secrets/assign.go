@@ -200,8 +200,11 @@ func (o *operand) announced(text string, at, n int) bool {
 	o.head = text[head:at]
 	o.word = text[at : at+n]
 	before := behind(text, at)
-	o.label = len(strings.Fields(lineBefore(before))) <= 3
-	o.login = o.space && strings.HasSuffix(before, " ") && loggedIn.MatchString(lineBefore(before))
+	if o.space {
+		line := lineBefore(before)
+		o.label = len(strings.Fields(line)) <= 3
+		o.login = strings.HasSuffix(before, " ") && loggedIn.MatchString(line)
+	}
 	return announcedBy(o.word, *o, before)
 }
 

@@ -163,8 +163,8 @@ func onCommandLine(text string, at, n int) (int, int) {
 // letters of both cases, a digit and a sign that no code or address has there.
 func signedToken(value string) bool {
 	value = bare(value, "")
-	return len(value) >= 8 && !oneDigit.MatchString(value) && strings.ContainsAny(value, "!@#$^&?%") && !strings.ContainsAny(value, "=/:.()[]{}<>\"'`") && contains(value, isDigit) && innerOrFirst(value) &&
-		(looksChosen(value) || chosenWithAt(value))
+	return len(value) >= 8 && strings.ContainsAny(value, "!@#$^&?%") && !strings.ContainsAny(value, "=/:.()[]{}<>\"'`") && contains(value, isDigit) && innerOrFirst(value) &&
+		!oneDigit.MatchString(value) && (looksChosen(value) || chosenWithAt(value))
 }
 
 // oneDigit is a word, a sign and a digit, as names of versions are.

@@ -171,7 +171,8 @@ var answerOf = lazily(`\A[^\n?:]{0,40}(?:\?|多少|什么|哪个|发我|给我|�
 
 // answered finds the value that the next line of a talk gives where one asks for it.
 func answered(text string, at, name int, o *operand) (int, int) {
-	if !strings.Contains(text[name:min(len(text), name+60)], "\n") {
+	near := text[name:min(len(text), name+60)]
+	if i := strings.IndexByte(near, '\n'); i < 0 || strings.IndexByte(near[:i], ':') >= 0 {
 		return -1, 0
 	}
 	m := answerOf.FindStringSubmatchIndex(ahead(text, name))

@@ -60,11 +60,11 @@ func (v view) cells() (view, bool) {
 				columns = nil
 			}
 			for i, c := range columns {
-				users = users || sign != oneSpace && namesUser(v.S[c.start:c.end])
 				if len(columns) > 1 && len(named) < maxNamed && namesSecret(v.S[c.start:c.end]) {
 					named = append(named, i)
 				}
 			}
+			users = len(named) > 0 && sign != oneSpace && slices.ContainsFunc(columns, func(c span) bool { return namesUser(v.S[c.start:c.end]) })
 		}
 		start = end + 1
 	}
