@@ -130,6 +130,9 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	if m[2*groupSpace] >= 0 && group(groupSpace) == "" && isAlnum(text[base-1]) {
 		return -1, 0 // the word goes on with a sign
 	}
+	if strings.Contains(group(groupHan), "を") && !toValue.MatchString(ahead(text, base+m[1])) {
+		return -1, 0
+	}
 	start, end, long := 0, 0, false
 	for i := groupQuoted; i <= groupBare; i++ {
 		if m[2*i] >= 0 {
@@ -170,6 +173,9 @@ func assigned(text string, at, n int, password bool) (int, int) {
 	}
 	return start, end
 }
+
+// toValue is what stands behind a value that a password is changed to.
+var toValue = lazily(`\A[ \t]*(?:に|へ)(?:変更|設定|更新|変え|し)`)
 
 // endsSentence reports whether a sentence or a line ends at end.
 func endsSentence(text string, end int) bool {

@@ -91,7 +91,7 @@ func ofUser(text string, at, n int) (int, int) {
 	end = start + len(value)
 	said := strings.ToLower(text[end:min(len(text), end+12)])
 	bound := slices.ContainsFunc([]string{" on ", " (", " @ ", " at ", " to log", " for ", "登录", " 登录"}, func(w string) bool { return strings.HasPrefix(said, w) })
-	told := wordAndNumber.MatchString(value) && len(value) >= 8 && !mentions(strings.ToLower(value)) && endsSentence(text, end) && tellsOfLogin.MatchString(lineBefore(text[:at]))
+	told := wordAndNumber.MatchString(value) && len(value) >= 8 && !mentions(strings.ToLower(value)) && !namesThing(value) && endsSentence(text, end) && tellsOfLogin.MatchString(lineBefore(text[:at]))
 	signed := strings.ContainsAny(value, "!@#$^&*?") && !strings.ContainsAny(value, "=/:.")
 	if signed && (looksChosen(value) || chosenWithAt(value)) || told || bound && weakToken(value) && innerCapital(value) {
 		return start, end
@@ -164,11 +164,15 @@ func onCommandLine(text string, at, n int) (int, int) {
 func signedToken(value string) bool {
 	value = bare(value, "")
 	return len(value) >= 8 && strings.ContainsAny(value, "!@#$^&?%") && !strings.ContainsAny(value, "=/:.()[]{}<>\"'`") && contains(value, isDigit) && innerOrFirst(value) &&
-		!oneDigit.MatchString(value) && (looksChosen(value) || chosenWithAt(value))
+		!oneDigit.MatchString(value) && !joinsNames.MatchString(value) && (looksChosen(value) || chosenWithAt(value))
 }
 
 // oneDigit is a word, a sign and a digit, as names of versions are.
 var oneDigit = lazily(`\A[A-Za-z]+\W\d\z`)
+
+// joinsNames is a sign that joins two names, as of a class within another, or that
+// begins the code of a character.
+var joinsNames = lazily(`\A[A-Za-z]+\d*[$&]\d?[A-Za-z]+\d*[a-z]?\z|%(?:2[0-9A-F]|3[ADF]|5[B-E]|[C-F][0-9A-F])`)
 
 // innerOrFirst reports whether letters of both cases stand in a value.
 func innerOrFirst(value string) bool {

@@ -54,9 +54,9 @@ func cookies(text string, at, n int) (int, int) {
 // letsIn reports whether a cookie is one of a session, for its name or its value.
 func letsIn(name, value string) bool {
 	name = strings.ToLower(strings.Trim(name, "\"'=: \t"))
-	if len(value) < 16 || !mixed(value) || placeholder(value) || slices.ContainsFunc([]string{"_g", "hm_", "_fb", "utm", "consent", "theme", "lang", "expires"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
+	if len(value) < 16 || !mixed(value) || placeholder(value) || slices.ContainsFunc([]string{"hm_", "utm", "ajs_", "mp_", "consent", "theme", "lang", "expires"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
 		return false
 	}
 	called := slices.ContainsFunc([]string{"sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "sso", "ticket", "login", "remember", "passport", "secret"}, func(w string) bool { return strings.Contains(name, w) })
-	return called || strongToken(value) && !uuid.MatchString(value)
+	return called || !strings.HasPrefix(name, "_") && strongToken(value) && !uuid.MatchString(value)
 }

@@ -112,4 +112,5 @@ func wordsAlone(value string) bool {
 // ofNames are words that the names of machines, stores and objects are put
 // together of.
 var ofNames = words(`prod dev stage staging test live app apps api web site cluster node host main master slave replica primary secondary redis mysql mongo rabbit kafka nginx
-	vault store backup cache queue job worker system tenant team group role data file path line page http https github gitlab docker kube helm chart region east west north south central`)
+	vault store backup cache queue job worker system tenant team group role data file path line page http https github gitlab docker kube helm chart region east west north south central user users setting settings menu order orders report reports
+	log logs home index`)
