@@ -82,6 +82,9 @@ func (s *Server) entries(c *call) (logPage, error) {
 	if s.notice != nil {
 		s.notice(c.ctx)
 	}
+	if err := s.store.FlushLog(c.ctx); err != nil { // the log can be read all the same
+		s.log.WarnContext(c.ctx, "refusals not written yet", "request_id", requestID(c.ctx), "error", err)
+	}
 	f.Namespaces = c.caller.Namespaces
 	f.Limit++ // one more tells whether there is a next page
 	var page logPage

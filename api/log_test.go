@@ -65,9 +65,6 @@ func TestLog(t *testing.T) {
 	ask1(writer, "GET", "/v1/memories/none", "", 404)
 	ask1(writer, "DELETE", "/v1/memories/"+long.ID, "", 204)
 
-	if err := d.store.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
 	want := []string{
 		"local remember_long_term k", "writer remember", "writer forget k open",
 		"reader refuse POST /v1/remember forbidden 3",

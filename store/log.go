@@ -159,3 +159,7 @@ func (v *View) Log(f LogFilter) ([]Entry, error) {
 func (s *Set) Flush(ctx context.Context) error {
 	return errors.Join(s.FlushAccess(ctx), s.flushRefusals(ctx, false))
 }
+
+// FlushLog writes the refusals that wait for their turn: who reads the log sees all
+// that was refused before.
+func (s *Set) FlushLog(ctx context.Context) error { return s.flushRefusals(ctx, true) }

@@ -46,6 +46,9 @@ func TestLogCommand(t *testing.T) {
 	eventually(t, "a token made beside the daemon", func() bool { return b.has("token_new", "local", "late") })
 	eventually(t, "a token revoked beside the daemon", func() bool { return b.has("token_revoke", "local", "early") })
 	d.overTCP("POST", "/v1/remember", "wrong", `{"summary":"x"}`)
+	if page := b.log("--action", "refuse"); len(page.Entries) != 1 {
+		t.Errorf("a refusal just before: %+v", page)
+	}
 	d.stop()
 
 	if page := b.log("--action", "refuse"); len(page.Entries) != 1 || page.Entries[0].Code != "unauthorized" || page.Entries[0].Count != 1 {
