@@ -132,23 +132,25 @@ func TestRestoreWhileRetiring(t *testing.T) {
 
 	// Opened with room for one file fewer, it retires the oldest at once.
 	var b store.Backup
-	var err error
+	var failed error
+	opened := make(chan *store.Set, 1) // the retirement may come to its moves before Open returns
 	moves := 0
 	budgets := configs.DefaultBudgets()
 	budgets.HistoryFiles = 1
 	done := make(chan struct{})
-	s, err = store.Open(store.WithSteps(ctx, func(step string) {
+	s, err := store.Open(store.WithSteps(ctx, func(step string) {
 		if step != "retire/move" {
 			return
 		}
 		if moves++; moves == 2 {
 			defer close(done)
-			b, err = s.Backup(ctx, t.TempDir())
+			b, failed = (<-opened).Backup(ctx, t.TempDir())
 		}
 	}), store.Options{Dir: dir, Budgets: budgets, Now: memtest.NewClock().Now})
 	must(t, err)
+	opened <- s
 	<-done
-	must(t, err)
+	must(t, failed)
 	must(t, s.Close())
 	if got := shell(t, b.Path, `SELECT count(*) FROM history WHERE state = 'retiring'`); got != "1" || len(b.Manifest.Files) != 3 {
 		t.Fatalf("%s files retire in the backup %+v", got, b.Manifest)
