@@ -128,8 +128,8 @@ func samples(t testing.TB, path string) []sample {
 // The files of the corpus are those that the generator makes.
 func TestCorpusFiles(t *testing.T) {
 	for path, text := range map[string]string{
-		"testdata/secrets.tsv":  lines(secretShapes(), true),
-		"testdata/harmless.tsv": lines(harmlessShapes(), false),
+		"../testdata/secrets.tsv":  lines(secretShapes(), true),
+		"../testdata/harmless.tsv": lines(harmlessShapes(), false),
 	} {
 		if *write {
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -145,16 +145,16 @@ func TestCorpusFiles(t *testing.T) {
 		}
 	}
 	shapes := map[string]bool{}
-	for _, s := range samples(t, "testdata/secrets.tsv") {
+	for _, s := range samples(t, "../testdata/secrets.tsv") {
 		if len(s.secrets) == 0 {
 			t.Errorf("%s: a line without a marked secret", s.shape)
 		}
 		shapes[s.shape] = true
 	}
-	if n := len(samples(t, "testdata/secrets.tsv")); n < 150 || len(shapes) < 40 {
+	if n := len(samples(t, "../testdata/secrets.tsv")); n < 150 || len(shapes) < 40 {
 		t.Errorf("%d secrets in %d shapes, want 150 in 40 at least", n, len(shapes))
 	}
-	if n := len(samples(t, "testdata/harmless.tsv")); n < 400 {
+	if n := len(samples(t, "../testdata/harmless.tsv")); n < 400 {
 		t.Errorf("%d harmless lines, want 400 at least", n)
 	}
 }

@@ -18,7 +18,7 @@ func TestLibrary(t *testing.T) {
 	theirs.IgnoreGitleaksAllow = true
 	ours := compiled.get().library
 	texts := []string{"a: " + github + "\n\n", "tokens\n" + github + "\n" + github}
-	for _, path := range []string{"testdata/secrets.tsv", "testdata/harmless.tsv"} {
+	for _, path := range []string{"../testdata/secrets.tsv", "../testdata/harmless.tsv"} {
 		for _, s := range samples(t, path) {
 			texts = append(texts, s.text)
 		}

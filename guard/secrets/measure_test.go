@@ -72,7 +72,7 @@ func TestCorpus(t *testing.T) {
 // judge scans the corpus, and names what went wrong with the shapes that rules
 // are tuned by.
 func judge(t testing.TB, s *Scanner) (tuned, heldOut tally) {
-	for _, path := range []string{"testdata/secrets.tsv", "testdata/harmless.tsv"} {
+	for _, path := range []string{"../testdata/secrets.tsv", "../testdata/harmless.tsv"} {
 		for _, line := range samples(t, path) {
 			sum := &tuned
 			if held(line.shape) {

@@ -253,7 +253,7 @@ func TestConcurrent(t *testing.T) {
 // none within another;
 // what is cleaned is clean, and stays as it is.
 func FuzzScan(f *testing.F) {
-	for _, path := range []string{"testdata/secrets.tsv", "testdata/harmless.tsv"} {
+	for _, path := range []string{"../testdata/secrets.tsv", "../testdata/harmless.tsv"} {
 		for i, s := range samples(f, path) {
 			if i%4 == 0 {
 				f.Add(s.text)

@@ -15,13 +15,13 @@ const (
 func TestStrangers(t *testing.T) {
 	var all tally
 	s := New(Options{Key: []byte("k")})
-	for _, line := range samples(t, "testdata/strangers_secrets.tsv") {
+	for _, line := range samples(t, "../testdata/strangers_secrets.tsv") {
 		all.secrets++
 		if whole, _ := covered(line, s.Scan(line.text)); whole {
 			all.found++
 		}
 	}
-	for _, line := range samples(t, "testdata/strangers_harmless.tsv") {
+	for _, line := range samples(t, "../testdata/strangers_harmless.tsv") {
 		all.harmless++
 		if len(s.Scan(line.text)) > 0 {
 			all.wrong++
