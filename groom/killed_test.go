@@ -36,8 +36,9 @@ func TestMain(m *testing.M) {
 	if *killDir != "" {
 		if err := groomUntilKilled(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
-		os.Exit(1)
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -149,8 +150,12 @@ func TestKilled(t *testing.T) {
 				after := rand.IntN(looks[p.Name])
 				child := exec.Command(os.Args[0], "-groom.dir="+dir, "-groom.pass="+p.Name, fmt.Sprint("-groom.after=", after))
 				out, err := child.CombinedOutput()
-				if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
-					t.Fatalf("killed at look %d: the child ended by itself: %v: %s", after, err, out)
+				status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
+				// How often a pass looks around depends a little on what else runs: the
+				// last looks may not come, and the run ended whole.
+				late := err == nil && after >= looks[p.Name]-looks[p.Name]/20-1
+				if !ok || !status.Signaled() && !late {
+					t.Fatalf("killed at look %d of %d: the child ended by itself: %v: %s", after, looks[p.Name], err, out)
 				}
 				h := open(t, dir)
 				h.groom(groom.Options{})
