@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -145,7 +146,7 @@ type daemon struct {
 	cmd  *exec.Cmd
 	tcp  string        // its TCP address
 	done chan struct{} // closed when it has ended and its log is read
-	log  bytes.Buffer  // complete when done is closed
+	log  record        // complete when done is closed
 }
 
 // serve starts a daemon and waits until it says that it listens.
@@ -229,6 +230,24 @@ func (b *box) client() *client.Client {
 	c := client.New(client.Unix(b.socket()))
 	b.t.Cleanup(c.Close)
 	return c
+}
+
+// record is what a process says, read while it speaks.
+type record struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *record) WriteString(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text.WriteString(text)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
 }
 
 // eventually asks until yes says so.
