@@ -42,8 +42,12 @@ func (r Rules) facts(m *memd.Memory, now memd.Time) string {
 	if !m.VerifiedAt.IsZero() {
 		parts = append(parts, "verified "+m.VerifiedAt.String()[:len("2006-01-02")])
 	}
-	if age := memd.AgeText(m.AgeDays(now)); age != "" {
-		parts = append(parts, age)
+	age := m.Age // of a memory as it was answered, which does not say when it was written
+	if !m.WrittenAt.IsZero() {
+		age = memd.AgeText(m.AgeDays(now))
+	}
+	if age != "" {
+		parts = append(parts, r.Line(age))
 	}
 	if m.Stale {
 		parts = append(parts, "STALE: "+r.Line(string(m.StaleReason)))
