@@ -9,20 +9,24 @@ import (
 	"memd"
 )
 
-// aside is a GET route outside /v1: it serves operators and their tools.
+// aside is a route outside /v1: it serves operators and their tools, and agents.
 type aside struct {
-	path, id, summary string
-	contentType       string
-	serve             http.HandlerFunc
+	method, path, id, summary string
+	contentType               string // of the answer, "" for none
+	serve                     http.HandlerFunc
 }
 
 func (s *Server) beside() []aside {
+	const get, post, end = http.MethodGet, http.MethodPost, http.MethodDelete
 	return []aside{
-		{"/healthz", "healthz", "Whether the process answers; needs no token", "application/json", s.healthz},
-		{"/readyz", "readyz", "Whether the store takes writes; needs no token", "application/json", s.readyz},
-		{"/metrics", "metrics", "Counts and durations for Prometheus; not for callers confined to namespaces", "text/plain", s.serveMetrics},
-		{"/openapi.json", "openapi", "This document", "application/json", s.serveOpenAPI},
-		{"/docs", "docs", "The calls and the error codes, for people", "text/html", s.serveDocs},
+		{get, "/healthz", "healthz", "Whether the process answers; needs no token", "application/json", s.healthz},
+		{get, "/readyz", "readyz", "Whether the store takes writes; needs no token", "application/json", s.readyz},
+		{get, "/metrics", "metrics", "Counts and durations for Prometheus; not for callers confined to namespaces", "text/plain", s.serveMetrics},
+		{get, "/openapi.json", "openapi", "This document", "application/json", s.serveOpenAPI},
+		{get, "/docs", "docs", "The calls and the error codes, for people", "text/html", s.serveDocs},
+		{post, mcpPath, "mcp", "Send a message of the Model Context Protocol (streamable HTTP)", eventStream, s.serveMCP},
+		{get, mcpPath, "mcpStream", "Listen to a session of the Model Context Protocol, or resume a stream of it", eventStream, s.serveMCP},
+		{end, mcpPath, "mcpEnd", "End a session of the Model Context Protocol with its notes", "", s.serveMCP},
 	}
 }
 

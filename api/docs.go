@@ -42,7 +42,7 @@ func docsPage(table []route, beside []aside, version string) page {
 		data.Calls = append(data.Calls, call{rt.method, rt.path, string(rt.role), rt.summary})
 	}
 	for _, b := range beside {
-		data.Calls = append(data.Calls, call{"GET", b.path, "", b.summary})
+		data.Calls = append(data.Calls, call{b.method, b.path, "", b.summary})
 	}
 	for _, c := range codes {
 		data.Codes = append(data.Codes, code{c, c.Statuses().HTTP, c.Statuses().Title})

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"memd"
+	"memd/api/mcp"
 )
 
 // newDocument is an OpenAPI 3.1 document without operations, whose registry
@@ -126,17 +127,41 @@ func refusal(reg huma.Registry) *huma.Response {
 // operation describes a route outside /v1.
 func (b aside) operation(reg huma.Registry) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: b.id, Method: http.MethodGet, Path: b.path, Summary: b.summary,
-		Responses: map[string]*huma.Response{
-			"200":     {Description: "The answer.", Content: map[string]*huma.MediaType{b.contentType: {}}},
-			"default": refusal(reg),
-		},
+		OperationID: b.id, Method: b.method, Path: b.path, Summary: b.summary,
+		Responses: map[string]*huma.Response{"default": refusal(reg)},
+	}
+	if b.contentType == "" {
+		op.Responses["204"] = &huma.Response{Description: "Done."}
+	} else {
+		op.Responses["200"] = &huma.Response{Description: "The answer.", Content: map[string]*huma.MediaType{b.contentType: {}}}
+	}
+	if b.path == mcpPath {
+		b.speaks(op)
 	}
 	if open(b.path) {
 		op.Security = []map[string][]string{}
 		op.Responses["200"].Content = jsonContent(reg, reflect.TypeFor[state]())
 	}
 	return op
+}
+
+// speaks adds what the Model Context Protocol does beside the rest: its messages
+// are JSON-RPC, and so are its refusals of them.
+func (b aside) speaks(op *huma.Operation) {
+	op.Responses["default"].Content["application/json"] = &huma.MediaType{}
+	op.Parameters = []*huma.Param{{
+		Name: mcp.SessionHeader, In: "header", Required: b.method != http.MethodPost,
+		Description: "The session; without it a POST opens one.", Schema: &huma.Schema{Type: huma.TypeString},
+	}}
+	if b.method != http.MethodPost {
+		return
+	}
+	op.Responses["202"] = &huma.Response{Description: "Taken; there is nothing to answer."}
+	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}
+	for _, p := range mcpParams {
+		schema := p.schema
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: &schema})
+	}
 }
 
 // encodeDocument adds what Go types do not say, and renders the document.

@@ -26,7 +26,7 @@ func newContract(s *Server) *contract {
 		c.ops[rt.method+" "+rt.path] = rt.operation(c.doc.Components.Schemas)
 	}
 	for _, b := range s.beside() {
-		c.ops["GET "+b.path] = b.operation(c.doc.Components.Schemas)
+		c.ops[b.method+" "+b.path] = b.operation(c.doc.Components.Schemas)
 	}
 	encodeDocument(c.doc)
 	return c

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"memd"
+	"memd/api/mcp"
 	"memd/groom"
 )
 
@@ -41,6 +42,15 @@ var listParams = []param{
 	accessParam,
 	{name: "limit", doc: "Rows of a page.", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(memd.MaxListLimit), Default: memd.DefaultListLimit}},
 	{name: "cursor", doc: "The next_cursor of the page before.", schema: huma.Schema{Type: huma.TypeString}},
+}
+
+// mcpParams say what a session of the Model Context Protocol takes for granted.
+var mcpParams = []param{
+	{name: "agent", doc: "The agent: agent/<name> is read first and written.", schema: huma.Schema{Type: huma.TypeString}},
+	{name: "project", doc: "The project: project/<id> is read next, and written without an agent.", schema: huma.Schema{Type: huma.TypeString}},
+	{name: "access", doc: "Reads show also rows restricted to these access tags.", repeats: true,
+		schema: huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}},
+	{name: "profile", doc: "Which tools are offered.", schema: huma.Schema{Type: huma.TypeString, Enum: []any{mcp.ProfileFull, mcp.ProfileCore}, Default: mcp.ProfileFull}},
 }
 
 func bound(n int) *float64 { f := float64(n); return &f }

@@ -65,6 +65,10 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 			s.drain(srv)
 		})
 	}
+	running.Go(func() {
+		<-ctx.Done()
+		s.closeMCP()
+	})
 	running.Wait()
 	close(failures)
 	return <-failures // nil where there is none
@@ -115,10 +119,9 @@ func (s *Server) server(l net.Listener) (*http.Server, net.Listener) {
 	return srv, in
 }
 
-// drain lets the running requests of srv end.
-func (s *Server) drain(srv *http.Server) {
+// draining is the time in which what runs may end.
+func (s *Server) draining() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
-	defer cancel()
 	go func() {
 		select {
 		case <-s.halt:
@@ -126,6 +129,21 @@ func (s *Server) drain(srv *http.Server) {
 		case <-ctx.Done():
 		}
 	}()
+	return ctx, cancel
+}
+
+// closeMCP ends the sessions of the Model Context Protocol, whose streams would
+// otherwise stay open.
+func (s *Server) closeMCP() {
+	ctx, cancel := s.draining()
+	defer cancel()
+	s.mcp.Close(ctx)
+}
+
+// drain lets the running requests of srv end.
+func (s *Server) drain(srv *http.Server) {
+	ctx, cancel := s.draining()
+	defer cancel()
 	if err := srv.Shutdown(ctx); err != nil {
 		s.log.Warn("running requests were cut off", "reason", err)
 		_ = srv.Close() // its listener is closed already

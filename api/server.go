@@ -12,9 +12,11 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
+	"memd/api/mcp"
 	"memd/configs"
 	"memd/groom"
 	"memd/guard"
+	"memd/guard/fence"
 	"memd/recall"
 	"memd/store"
 	"memd/tiers"
@@ -41,6 +43,8 @@ type Options struct {
 	Limits configs.Limits // zero for the defaults
 
 	Notice func(context.Context) // brings the log up to date before it is read; nil for nothing
+
+	Fence fence.Rules // of what MCP hands to a model
 
 	Version string // of the daemon, for people
 	Log     *slog.Logger
@@ -77,6 +81,7 @@ type Server struct {
 	wall     func() time.Time // what deadlines of connections are counted by
 
 	mux     *chi.Mux
+	mcp     *mcp.Handler
 	table   []route
 	metrics *metrics
 	ready   readiness
@@ -112,6 +117,7 @@ func New(opts Options) *Server {
 	for _, host := range opts.Hosts {
 		s.hosts[canonical(host)] = true
 	}
+	s.mcp = s.newMCP(&opts)
 	s.mount()
 	return s
 }
@@ -154,7 +160,7 @@ func (s *Server) mount() {
 	}
 	for _, b := range s.beside() {
 		doc.AddOperation(b.operation(doc.Components.Schemas))
-		s.mux.Get(b.path, b.serve)
+		s.mux.Method(b.method, b.path, b.serve)
 	}
 	s.openapi = encodeDocument(doc)
 	s.docs = docsPage(s.table, s.beside(), s.version)

@@ -1,0 +1,83 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memd"
+)
+
+// refusalOf is the error that a caller is told: memd's own, or that memd failed.
+func refusalOf(ctx context.Context, err error) *memd.Error {
+	if e, ok := errors.AsType[*memd.Error](err); ok {
+		return e
+	}
+	if ctx.Err() != nil {
+		return memd.Errorf(memd.CodeStoreBusy, "the call was given up before it was answered").
+			WithHint("whether it was carried out is not known; look, then try again")
+	}
+	return failed()
+}
+
+// failed is the error of what memd did wrong.
+func failed() *memd.Error {
+	return memd.Errorf(memd.CodeStoreFailed, "the request failed inside memd").WithHint("the log names the cause")
+}
+
+// problem is a refusal in structured content: REST's members.
+type problem struct {
+	Code   memd.Code       `json:"code"`
+	Detail string          `json:"detail"`
+	Field  string          `json:"field,omitempty"`
+	Hint   string          `json:"hint,omitempty"`
+	Rules  []string        `json:"rules,omitempty"`
+	Fields []string        `json:"fields,omitempty"`
+	Head   json.RawMessage `json:"head,omitempty"`
+}
+
+// Bounds of what a refusal says beside its head, in code points.
+const (
+	maxDetail = 160
+	maxNames  = 4 // of rules, and of fields
+)
+
+func problemOf(e *memd.Error) problem {
+	p := problem{
+		Code: e.Code, Detail: clip(e.Message, maxDetail), Field: clip(e.Field, maxDetail/4), Hint: clip(e.Hint, maxDetail),
+		Rules: e.Rules, Fields: e.Fields,
+	}
+	if p.Detail == "" {
+		p.Detail = strings.ToLower(e.Code.Statuses().Title)
+	}
+	return p
+}
+
+// refused is a refusal as the result of a tool.
+func (s *Server) refused(e *memd.Error, room int) *sdk.CallToolResult {
+	p := problemOf(e)
+	if chars(encode(p)) > room {
+		p.Rules, p.Fields = p.Rules[:min(len(p.Rules), maxNames)], p.Fields[:min(len(p.Fields), maxNames)]
+	}
+	if chars(encode(p)) > room {
+		p.Rules, p.Fields, p.Hint = nil, nil, clip(p.Hint, maxDetail/2)
+	}
+	if e.Head != nil {
+		head, err := parse(harmless(s.fence, encode(e.Head)))
+		if left := room - chars(encode(p)) - len(`,"head":`); err == nil && left > minChars/2 {
+			head, _ = shrunk(head.without("raw_content"), left)
+			p.Head = encode(head)
+		}
+	}
+	line := string(p.Code) + ": " + p.Detail
+	if p.Hint != "" {
+		line += ". " + strings.ToUpper(p.Hint[:1]) + p.Hint[1:] + "."
+	}
+	return &sdk.CallToolResult{
+		IsError: true, StructuredContent: harmless(s.fence, encode(p)),
+		Content: []sdk.Content{&sdk.TextContent{Text: s.fence.Line(line)}},
+	}
+}

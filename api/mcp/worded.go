@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"net/http"
+	"strings"
+
+	"memd"
+)
+
+// worded replaces what the protocol's library says of a request that it does not
+// take, in plain text and with parts of the request, by memd's own refusal.
+type worded struct {
+	http.ResponseWriter
+	refuse   func(*memd.Error)
+	began    bool
+	replaced bool
+}
+
+// WriteHeader begins the answer.
+func (w *worded) WriteHeader(status int) {
+	if w.began {
+		return
+	}
+	w.began = true
+	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		w.replaced = true
+		w.Header().Del("Content-Type")
+		w.refuse(ofStatus(status))
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write adds to the answer.
+func (w *worded) Write(b []byte) (int, error) {
+	if !w.began {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.replaced {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController through.
+func (w *worded) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// ofStatus is the refusal behind a status of the library's.
+func ofStatus(status int) *memd.Error {
+	switch status {
+	case http.StatusNotFound:
+		return memd.Errorf(memd.CodeNotFound, "there is no such session").WithHint("initialize a new one")
+	case http.StatusRequestEntityTooLarge:
+		return memd.Errorf(memd.CodeTooLarge, "the body is too large")
+	case http.StatusUnsupportedMediaType:
+		return memd.Errorf(memd.CodeUnsupportedMediaType, "the body must be application/json in UTF-8")
+	case http.StatusConflict:
+		return memd.Errorf(memd.CodeVersionConflict, "the stream is open already").WithHint("close the other one first")
+	case http.StatusInternalServerError:
+		return failed()
+	}
+	return memd.Errorf(memd.CodeInvalidRequest, "this is no request of the Model Context Protocol's streamable HTTP").
+		WithHint("POST needs one JSON-RPC message and Accept: application/json, text/event-stream; GET resumes a stream that is still kept")
+}
