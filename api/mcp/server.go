@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"memd"
 	"memd/api/client"
 	"memd/guard/fence"
 )
@@ -64,12 +65,15 @@ func New(opts Options) *Server {
 	s := &Server{opts: opts, client: opts.Client, session: opts.Session, fence: opts.Fence, log: opts.Log, every: time.Second}
 	s.ending, s.stop = context.WithCancel(context.Background())
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memd", Title: "memd memory", Version: opts.Version}, &sdk.ServerOptions{
-		Instructions: s.instructions(),
-		GetSessionID: func() string { return s.session },
+		Instructions:      s.instructions(),
+		GetSessionID:      func() string { return s.session },
+		CompletionHandler: s.complete,
 		// Nothing changes while a session lives; logging is deprecated.
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 	})
 	s.sdk.AddReceivingMiddleware(s.surround)
+	s.addResources()
+	s.addPrompts()
 	for _, t := range toolsOf(opts.Profile) {
 		s.sdk.AddTool(t.definition(), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.call(ctx, t, req), nil
@@ -95,20 +99,33 @@ func (s *Server) instructions() string {
 
 // call runs a tool.
 func (s *Server) call(ctx context.Context, t *tool, req *sdk.CallToolRequest) *sdk.CallToolResult {
-	room := roomOf(req.Params.Arguments)
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := s.until(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.ending, cancel)()
+	done := s.reporting(ctx, req)
+	defer done()
+	room := roomOf(req.Params.Arguments)
 	a, err := t.run(ctx, s, req.Params.Arguments, room)
 	if err != nil {
-		e := refusalOf(ctx, err)
-		if e == err {
-			return s.refused(e, room)
-		}
-		s.log.Error("tool failed", "tool", t.name, "error_type", fmt.Sprintf("%T", err))
-		return s.refused(e, room)
+		return s.refused(s.told(ctx, methodCallTool, err), room)
 	}
 	return &sdk.CallToolResult{StructuredContent: a.structured, Content: []sdk.Content{&sdk.TextContent{Text: a.text}}}
+}
+
+// until is the context of a call: done also when calls are to be given up.
+func (s *Server) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	kept := context.AfterFunc(s.ending, cancel)
+	return ctx, func() { kept(); cancel() }
+}
+
+// told is what the caller is told of an error. Of one that is not memd's own the
+// log has the type: its text may hold anything.
+func (s *Server) told(ctx context.Context, method string, err error) *memd.Error {
+	e := refusalOf(ctx, err)
+	if error(e) != err && e.Code == memd.CodeStoreFailed {
+		s.log.Error("call failed", "method", method, "error_type", fmt.Sprintf("%T", err))
+	}
+	return e
 }
 
 // roomOf is the max_chars of a call, the default for one that has none; one that
@@ -137,6 +154,9 @@ func (s *Server) surround(next sdk.MethodHandler) sdk.MethodHandler {
 				out, err = s.refused(failed(), defaultChars), nil
 			}
 		}()
+		if read, ok := req.(*sdk.ReadResourceRequest); ok && method == methodReadResource {
+			return readResource(read, func() (sdk.Result, error) { return next(ctx, method, req) })
+		}
 		return next(ctx, method, req)
 	}
 }
