@@ -26,14 +26,17 @@ func why(ctx context.Context, s *Server, in memd.WhyRequest, room int) (answer, 
 		return answer{}, err
 	}
 	w := reply.Value
-	said := []string{"Returned: " + strconv.FormatBool(w.Returned) + " (" + string(w.Reason) + "). " + w.Detail}
+	said := []string{}
 	for _, q := range w.Questions {
 		said = append(said, strconv.Itoa(q.N)+". "+q.Question+" "+q.Answer)
 		for _, e := range q.Evidence {
 			said = append(said, "   - "+e)
 		}
 	}
-	return answer{s.explained(o, room), clip(s.fence.Text(strings.Join(said, "\n")), room)}, nil
+	preface := clip(s.fence.Line("Returned: "+strconv.FormatBool(w.Returned)+" ("+string(w.Reason)+"): "+w.Detail+"."), maxDetail)
+	body := strings.Join(said, "\n")
+	build := func(part string) string { return sheet(preface, []string{s.fence.Indented(clip(body, runes(part)))}) }
+	return answer{s.explained(o, room), build(longest(body, room, build))}, nil // evidence names what is stored
 }
 
 // explained is an explanation in at most room code points: its evidence goes

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -42,11 +43,14 @@ type daemon struct {
 	admin  string         // the administrator's token
 	addr   string         // of the TCP listener, "" until listen
 	stop   func() error
+
+	running sync.WaitGroup // of sessions in memory
+	ended   chan struct{}  // one for each of those that ended
 }
 
 func start(t testing.TB, edit func(*api.Options)) *daemon {
 	t.Helper()
-	d := &daemon{t: t, clock: memtest.NewClock(), log: &logBuffer{}}
+	d := &daemon{t: t, clock: memtest.NewClock(), log: &logBuffer{}, ended: make(chan struct{}, 100)}
 	dir := t.TempDir()
 	d.store = memtest.Store(t, dir, d.clock, nil)
 	var err error
@@ -64,6 +68,7 @@ func start(t testing.TB, edit func(*api.Options)) *daemon {
 	}
 	d.server = api.New(opts)
 	d.rest = client.New(client.Handler(d.server.Local()))
+	t.Cleanup(d.running.Wait)
 	token, err := os.ReadFile(filepath.Join(dir, guard.AdminFile))
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +97,14 @@ func (d *daemon) listen() *daemon {
 	return d
 }
 
+// settled waits until a session in memory has ended; over HTTP the client's end
+// has waited for it.
+func (d *daemon) settled() {
+	if d.addr == "" {
+		<-d.ended
+	}
+}
+
 // token makes a token.
 func (d *daemon) token(name string, role memd.Role, namespaces ...string) string {
 	d.t.Helper()
@@ -117,14 +130,13 @@ func (d *daemon) open(opts mcp.Options) *session {
 	}
 	opts.Version = "test"
 	theirs, ours := sdk.NewInMemoryTransports()
-	done := make(chan error, 1)
-	go func() { done <- mcp.New(opts).Run(context.Background(), ours) }()
-	s := d.connect(theirs)
-	d.t.Cleanup(func() {
-		if err := <-done; err != nil {
+	d.running.Go(func() {
+		if err := mcp.New(opts).Run(context.Background(), ours); err != nil {
 			d.t.Errorf("run: %v", err)
 		}
+		d.ended <- struct{}{}
 	})
+	s := d.connect(theirs)
 	d.t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -157,6 +169,19 @@ func (d *daemon) http(token string) *http.Client {
 	transport := &http.Transport{DialContext: (&net.Dialer{}).DialContext}
 	d.t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: bearer{token, transport}}
+}
+
+// tcp sends a client's requests to the daemon with a token.
+type tcp struct {
+	d     *daemon
+	token string
+}
+
+func (c tcp) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	r.Host = "localhost"
+	return client.Handler(c.d.server.Remote()).RoundTrip(r)
 }
 
 type bearer struct {
@@ -213,6 +238,7 @@ func (r result) into(v any) result {
 	if r.isError {
 		r.t.Fatalf("refused: %s", r.structured)
 	}
+	reflect.ValueOf(v).Elem().SetZero() // or lists would be merged
 	if err := json.Unmarshal(r.structured, v); err != nil {
 		r.t.Fatal(err)
 	}
@@ -256,4 +282,19 @@ func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// logger logs everything as JSON to the daemon's log.
+func (d *daemon) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// stats are the tiers of the store.
+func (d *daemon) stats() []store.TierStats {
+	d.t.Helper()
+	st, err := d.store.Stats(context.Background())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return st.Tiers
 }

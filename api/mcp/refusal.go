@@ -66,9 +66,11 @@ func (s *Server) refused(e *memd.Error, room int) *sdk.CallToolResult {
 		p.Rules, p.Fields, p.Hint = nil, nil, clip(p.Hint, maxDetail/2)
 	}
 	if e.Head != nil {
-		head, err := parse(harmless(s.fence, encode(e.Head)))
+		shown := *e.Head
+		shown.Tags, shown.Access, shown.RawContent = append([]string{}, shown.Tags...), append([]string{}, shown.Access...), ""
+		head, err := parse(harmless(s.fence, encode(shown)))
 		if left := room - chars(encode(p)) - len(`,"head":`); err == nil && left > minChars/2 {
-			head, _ = shrunk(head.without("raw_content"), left)
+			head, _ = shrunk(head, left)
 			p.Head = encode(head)
 		}
 	}

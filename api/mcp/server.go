@@ -140,8 +140,13 @@ func roomOf(raw json.RawMessage) int {
 	return int(in.MaxChars)
 }
 
-// surround catches panics: one within a handler would end the process. What was
-// thrown may hold a body, so only its type is logged.
+// panicked logs a panic. What was thrown may hold a body, so that only its type is
+// told.
+func (s *Server) panicked(method string, thrown any) {
+	s.log.Error("request panicked", "method", known(method), "panic_type", fmt.Sprintf("%T", thrown), "stack", string(debug.Stack()))
+}
+
+// surround catches panics: one within a handler would end the process.
 func (s *Server) surround(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (out sdk.Result, err error) {
 		defer func() {
@@ -149,7 +154,7 @@ func (s *Server) surround(next sdk.MethodHandler) sdk.MethodHandler {
 			if thrown == nil {
 				return
 			}
-			s.log.Error("request panicked", "method", known(method), "panic_type", fmt.Sprintf("%T", thrown), "stack", string(debug.Stack()))
+			s.panicked(method, thrown)
 			if out, err = nil, protocolError(failed()); method == methodCallTool {
 				out, err = s.refused(failed(), defaultChars), nil
 			}
@@ -193,6 +198,11 @@ func (s *Server) end(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			s.panicked("end", thrown)
+		}
+	}()
 	if _, err := s.client(ctx).EndSession(ctx, s.session); err != nil {
 		s.log.Warn("session's notes not ended", "code", refusalOf(ctx, err).Code)
 	}

@@ -1,0 +1,185 @@
+package mcp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"memd"
+	"memd/api/client"
+	"memd/api/mcp"
+)
+
+// The first of agent, project, user and default that has a key wins; writes go to
+// the agent, else the project, else default.
+func TestPrecedence(t *testing.T) {
+	d := start(t, nil)
+	ctx := context.Background()
+	put := func(ns string) {
+		if _, err := d.rest.RememberLongTerm(ctx, memd.RememberLongTerm{MemoryKey: "plum", Summary: "plum of " + ns, Source: "AGENTS.md", Namespace: ns}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agent := d.open(mcp.Options{Defaults: mcp.Defaults{Agent: "a", Project: "p"}})
+	project := d.open(mcp.Options{Defaults: mcp.Defaults{Project: "project/p"}})
+	bare := d.open(mcp.Options{})
+	wins := func(s *session, want string) {
+		t.Helper()
+		var a memd.Answer
+		s.call("recall", args{"query": "plum"}).into(&a)
+		var m memd.Memory
+		s.call("get", args{"memory_key": "plum"}).into(&m)
+		if len(a.Results) != 1 || a.Results[0].Namespace != want || m.Namespace != want {
+			t.Errorf("recall finds %+v, get finds %s, want %s", a.Results, m.Namespace, want)
+		}
+		if r := s.call("context", args{"query": "plum"}); !strings.Contains(r.text, "plum of "+want) {
+			t.Errorf("context of %s: %s", want, r.text)
+		}
+		var w memd.WhyAnswer
+		s.call("why", args{"query": "plum", "id": m.ID}).into(&w)
+		if !w.Returned {
+			t.Errorf("why of %s: %+v", want, w)
+		}
+	}
+	bare.call("get", args{"memory_key": "plum"}).refused(memd.CodeNotFound, "")
+	for _, step := range []struct{ ns, agent, project, bare string }{
+		{"default", "default", "default", "default"}, {"user", "user", "user", "user"},
+		{"project/p", "project/p", "project/p", "user"}, {"agent/a", "agent/a", "project/p", "user"},
+	} {
+		put(step.ns)
+		wins(agent, step.agent)
+		wins(project, step.project)
+		wins(bare, step.bare)
+	}
+	var named memd.Answer
+	agent.call("recall", args{"query": "plum", "namespaces": []string{"default"}}).into(&named)
+	if len(named.Results) != 1 || named.Results[0].Namespace != "default" {
+		t.Errorf("named: %+v", named.Results)
+	}
+	for s, want := range map[*session]string{agent: "agent/a", project: "project/p", bare: "default"} {
+		var w memd.Written
+		s.call("remember", args{"summary": "an apple of " + want}).into(&w)
+		if w.Namespace != want || want == "agent/a" && w.Agent != "a" {
+			t.Errorf("written to %s of agent %q, want %s", w.Namespace, w.Agent, want)
+		}
+		s.call("remember_long_term", args{"memory_key": "apple", "summary": "apple", "source": "AGENTS.md"}).into(&w)
+		if w.Namespace != want {
+			t.Errorf("written to %s, want %s", w.Namespace, want)
+		}
+	}
+	// A subagent keeps its own, and what is known of the person is known to all.
+	var w memd.Written
+	project.call("remember", args{"summary": "she likes pears", "namespace": "user"}).into(&w)
+	other := d.open(mcp.Options{Defaults: mcp.Defaults{Agent: "b", Project: "q"}})
+	var a memd.Answer
+	other.call("recall", args{"query": "pears"}).into(&a)
+	if len(a.Results) != 1 || a.Results[0].ID != w.ID {
+		t.Errorf("the person: %+v", a.Results)
+	}
+	other.call("recall", args{"query": "apple"}).into(&a)
+	if len(a.Results) != 2 || a.Results[0].Namespace != "default" || a.Results[1].Namespace != "default" {
+		t.Errorf("another agent in another project finds %+v", a.Results)
+	}
+	// By its key an agent forgets nothing but its own.
+	other.call("forget", args{"memory_key": "plum"}).refused(memd.CodeNotFound, "")
+	agent.call("forget", args{"memory_key": "plum"}).into(&struct{}{})
+	wins(agent, "project/p")
+}
+
+// A caller who does not see all of the default namespaces reads those that it
+// sees; whether it was known before or is found out.
+func TestNamespacesOfAToken(t *testing.T) {
+	d := start(t, nil).listen()
+	token := d.token("ann", memd.RoleWrite, "project/p", "user")
+	d.admits(t, d.over(token, "?agent=a&project=p"))
+	overSocket := d.open(mcp.Options{
+		Client:   func(context.Context) *client.Client { return client.New(tcp{d, token}) },
+		Defaults: mcp.Defaults{Agent: "a", Project: "p"},
+	})
+	d.admits(t, overSocket)
+}
+
+func (d *daemon) admits(t *testing.T, s *session) {
+	t.Helper()
+	var w memd.Written
+	s.call("remember", args{"summary": "a plum", "namespace": "user"}).into(&w)
+	var a memd.Answer
+	s.call("recall", args{"query": "plum"}).into(&a)
+	if len(a.Results) != 1 {
+		t.Errorf("found %+v", a)
+	}
+	var page memd.Page
+	s.call("list", nil).into(&page)
+	if len(page.Memories) != 1 {
+		t.Errorf("listed %+v", page)
+	}
+	s.call("recall", args{"query": "plum", "namespaces": []string{"default"}}).refused(memd.CodeForbidden, "namespace")
+	s.call("remember", args{"summary": "a plum"}).refused(memd.CodeForbidden, "namespace")
+}
+
+// Notes belong to their session and end with it; those of another session that a
+// call names do not.
+func TestNotes(t *testing.T) {
+	both(t, func(t *testing.T, d *daemon, open func(mcp.Defaults, string) *session) {
+		a, b := open(mcp.Defaults{}, ""), open(mcp.Defaults{}, "")
+		var w, named memd.Written
+		a.call("note", args{"summary": "half of the plums are counted"}).into(&w)
+		a.call("note", args{"summary": "plums of another session", "session_id": "s"}).into(&named)
+		if w.Tier != memd.Transient || w.SessionID == "" || named.SessionID != "s" {
+			t.Errorf("noted in %q and %q", w.SessionID, named.SessionID)
+		}
+		found := func(s *session, in args) int {
+			t.Helper()
+			var answer memd.Answer
+			s.call("recall", in).into(&answer)
+			return len(answer.Results)
+		}
+		if n := found(a, args{"query": "plums"}); n != 1 {
+			t.Errorf("its own session finds %d", n)
+		}
+		if n := found(b, args{"query": "plums"}); n != 0 {
+			t.Errorf("another session finds %d", n)
+		}
+		if r := a.call("context", args{}); !strings.Contains(r.text, "half of the plums") {
+			t.Errorf("after a compaction: %s", r.text)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d.settled()
+		if n := found(b, args{"query": "plums", "session_id": w.SessionID}); n != 0 {
+			t.Errorf("after its end the session finds %d", n)
+		}
+		if n := found(b, args{"query": "plums", "session_id": "s"}); n != 1 {
+			t.Errorf("the named session finds %d", n)
+		}
+	})
+}
+
+func TestDefaultsCheck(t *testing.T) {
+	for _, d := range []mcp.Defaults{{Agent: "A b"}, {Project: "../x"}, {Agent: strings.Repeat("a", 200)}, {Access: make([]string, 40)}} {
+		if memd.CodeOf(d.Check()) != memd.CodeInvalidRequest {
+			t.Errorf("%+v: %v", d, d.Check())
+		}
+	}
+	if err := (mcp.Defaults{Agent: "agent/x", Project: "memd-12ab34cd"}).Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Restricted memories are read by a session that names their tags, and by no other.
+func TestAccess(t *testing.T) {
+	d := start(t, nil)
+	s, open := d.open(mcp.Options{}), d.open(mcp.Options{Defaults: mcp.Defaults{Access: []string{"hr"}}})
+	var w memd.Written
+	s.call("remember_long_term", args{"memory_key": "pay", "summary": "the plum is paid", "source": "AGENTS.md", "access": []string{"hr"}}).into(&w)
+	for c, want := range map[*session]int{s: 0, open: 1} {
+		var a memd.Answer
+		c.call("recall", args{"query": "plum"}).into(&a)
+		var p memd.Page
+		c.call("list", args{"q": "plum"}).into(&p)
+		if len(a.Results) != want || len(p.Memories) != want || strings.Contains(c.call("context", args{"query": "plum"}).text, "paid") != (want == 1) {
+			t.Errorf("found %d and %d, want %d", len(a.Results), len(p.Memories), want)
+		}
+	}
+}
