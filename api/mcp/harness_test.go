@@ -129,9 +129,14 @@ func (d *daemon) open(opts mcp.Options) *session {
 		opts.Client = func(context.Context) *client.Client { return d.rest }
 	}
 	opts.Version = "test"
+	return d.serve(mcp.New(opts))
+}
+
+func (d *daemon) serve(server *mcp.Server) *session {
+	d.t.Helper()
 	theirs, ours := sdk.NewInMemoryTransports()
 	d.running.Go(func() {
-		if err := mcp.New(opts).Run(context.Background(), ours); err != nil {
+		if err := server.Run(context.Background(), ours); err != nil {
 			d.t.Errorf("run: %v", err)
 		}
 		d.ended <- struct{}{}
