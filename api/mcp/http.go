@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -155,10 +158,18 @@ func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Err
 		Sees:     func(ns string) bool { return s.caller.Load().Sees(ns) },
 		Defaults: defaults, Profile: profile, Fence: h.opts.Fence, Version: h.opts.Version, Log: h.opts.Log,
 	})
+	opens, err := initializes(r)
+	if err != nil {
+		return nil, refusalOf(r.Context(), err)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, memd.Errorf(memd.CodeStoreBusy, "the daemon is ending").WithHint("try again when it runs again")
+	}
+	if !opens { // the library answers it and forgets it
+		h.open.Add(1)
+		return s, nil
 	}
 	h.makeRoom(caller.Name)
 	if len(h.sessions) >= maxSessions {
@@ -167,6 +178,22 @@ func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Err
 	h.sessions[s.session] = s
 	h.open.Add(1)
 	return s, nil
+}
+
+// initializes reports whether the message that a request carries begins a session.
+// It is put back.
+func initializes(r *http.Request) (bool, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return false, memd.Errorf(memd.CodeInvalidRequest, "the body did not arrive whole")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	type message struct{ Method string }
+	batch := make([]message, 1)
+	if json.Unmarshal(body, &batch[0]) != nil && json.Unmarshal(body, &batch) != nil {
+		return false, nil
+	}
+	return slices.Contains(batch, message{"initialize"}), nil
 }
 
 // makeRoom ends the longest idle session of a caller who has as many as it may.
