@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"time"
 
 	"memd"
 	"memd/api/mcp"
@@ -38,9 +37,9 @@ func (s *Server) newMCP(opts *Options) *mcp.Handler {
 	})
 }
 
-// serveMCP answers a request of the Model Context Protocol. It may hang as long as
-// its session lives, so that what bounds the time to send a request ends with the
-// request's body.
+// serveMCP answers a request of the Model Context Protocol. Its body is read here,
+// within the bounds of any other; the answer may be a stream that lives as long as
+// its session.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		body, err := readBody(w, r, false)
@@ -50,6 +49,5 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not within this process
 	s.mcp.ServeHTTP(w, r)
 }
