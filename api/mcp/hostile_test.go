@@ -178,6 +178,10 @@ func TestHostileText(t *testing.T) {
 	if r := s.checked(t, all["forget"], args{"id": long.ID}, most); r.isError {
 		t.Errorf("forget: %s", r.structured)
 	}
+	// Of all that the log, at its lowest level, has no word.
+	if log := d.log.String(); log == "" || strings.Contains(log, "plum") || strings.Contains(log, "evil") {
+		t.Errorf("log: %.2000s", log)
+	}
 }
 
 // What is cut says so, and a larger bound gives the whole.

@@ -363,9 +363,12 @@ func TestSessionsAreBounded(t *testing.T) {
 // A session that is not used for long ends with its notes.
 func TestIdleSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var asked []string
 		h := mcp.NewHandler(mcp.HandlerOptions{
 			REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
 				asked = append(asked, r.Method+" "+r.URL.Path)
 				w.WriteHeader(http.StatusNoContent)
 			}),
@@ -389,11 +392,16 @@ func TestIdleSession(t *testing.T) {
 		if w := ask(id, calling(3, "list", nil)); w.Code != http.StatusOK {
 			t.Errorf("within half an hour: %d", w.Code)
 		}
+		mu.Lock()
 		asked = nil
+		mu.Unlock()
 		time.Sleep(31 * time.Minute)
+		synctest.Wait()
 		if w := ask(id, calling(4, "list", nil)); w.Code != http.StatusNotFound {
 			t.Errorf("after it: %d", w.Code)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if want := []string{"DELETE /v1/sessions/" + id}; !slices.Equal(asked, want) {
 			t.Errorf("asked %q", asked)
 		}

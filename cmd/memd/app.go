@@ -96,6 +96,7 @@ func (a *app) server(tokens *guard.Tokens, secured *tls.Config) *api.Server {
 		Peers:   a.cfg.Socket.Callers(),
 		Notice:  func(ctx context.Context) { a.notice(ctx, tokens) },
 		Limits:  a.cfg.Limits,
+		Fence:   a.fence(),
 		Version: thisBuild().Version,
 		Log:     a.log,
 		Now:     time.Now,
@@ -114,11 +115,16 @@ func (a *app) audit() *groom.Auditor {
 // recall is the engine with the vectors and the selector of the configuration.
 func (a *app) recall() *recall.Engine {
 	e := recall.New(a.store, a.log).WithEmbedder(a.embedder, 0).WithSelector(a.selector).WithLeaving(a.tiers.Leaving).WithSources(a.sources).WithGuards(a.tiers.Guards).
-		WithFence(fence.Rules{KeepLinks: a.cfg.Guard.Links == configs.LinksKeep})
+		WithFence(a.fence())
 	if a.embedder != nil {
 		e.WithFloor(a.cfg.Embedding.FloorOf(a.cfg.Embedding.Provider))
 	}
 	return e.WithPrevious(a.previous.Embedder, a.previous.floor)
+}
+
+// fence is how stored text is made harmless to a model.
+func (a *app) fence() fence.Rules {
+	return fence.Rules{KeepLinks: a.cfg.Guard.Links == configs.LinksKeep}
 }
 
 // checker looks at what memories rest on: in the folders of the configuration and,
