@@ -306,7 +306,7 @@ func nullIn(v any, path string) string {
 func TestNoSuchRoute(t *testing.T) {
 	d := start(t, nil, nil)
 	for _, path := range []string{
-		"/", "/v1", "/v1/", "/v1/audits", "/mcp", "/v1/memories/", "/v2/recall", "/v1/stats/", "//v1/stats",
+		"/", "/v1", "/v1/", "/v1/audits", "/mcp/", "/v1/memories/", "/v2/recall", "/v1/stats/", "//v1/stats",
 	} {
 		d.get(path).refused(404, memd.CodeNotFound, "")
 	}
