@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -52,9 +53,10 @@ type Handler struct {
 	now      func() time.Time
 
 	mu       sync.Mutex
-	sessions map[string]*hosted
+	sessions map[string]*hosted   // by id
+	left     map[*hosted]struct{} // of which something is left, others among them
 	closed   bool
-	open     sync.WaitGroup // of sessions
+	open     sync.WaitGroup // of left
 }
 
 // hosted is a session that is open.
@@ -75,7 +77,7 @@ func NewHandler(opts HandlerOptions) *Handler {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	h := &Handler{opts: opts, now: opts.Now, sessions: map[string]*hosted{}}
+	h := &Handler{opts: opts, now: opts.Now, sessions: map[string]*hosted{}, left: map[*hosted]struct{}{}}
 	h.protocol = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		return r.Context().Value(hostedKey{}).(*hosted).sdk
 	}, &sdk.StreamableHTTPOptions{
@@ -96,9 +98,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.opts.Refuse(w, r, memd.Errorf(memd.CodeNotFound, "there is no such session").WithHint("initialize a new one"))
 			return
 		}
-		h.serve(w, r, s)
+		status := h.serve(w, r, s)
 		h.leave(s)
-		if r.Method == http.MethodDelete {
+		if r.Method == http.MethodDelete && status == http.StatusNoContent {
 			<-s.ended // or its notes would outlive the answer
 		}
 	case r.Method == http.MethodPost:
@@ -115,9 +117,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, s *hosted) {
+// serve answers a request within a session, and returns the status.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, s *hosted) int {
 	plain := &worded{ResponseWriter: w, refuse: func(e *memd.Error) { h.opts.Refuse(w, r, e) }}
 	h.protocol.ServeHTTP(plain, r.WithContext(context.WithValue(r.Context(), hostedKey{}, s)))
+	return plain.status
 }
 
 // enter finds a session of the caller, nil where it has none of the name.
@@ -167,15 +171,14 @@ func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Err
 	if h.closed {
 		return nil, memd.Errorf(memd.CodeStoreBusy, "the daemon is ending").WithHint("try again when it runs again")
 	}
-	if !opens { // the library answers it and forgets it
-		h.open.Add(1)
-		return s, nil
+	if opens { // any other message the library answers, and forgets its session
+		h.makeRoom(caller.Name)
+		if len(h.sessions) >= maxSessions {
+			return nil, memd.Errorf(memd.CodeStoreBusy, "too many sessions are open").WithHint("end those that are not used, or try again later")
+		}
+		h.sessions[s.session] = s
 	}
-	h.makeRoom(caller.Name)
-	if len(h.sessions) >= maxSessions {
-		return nil, memd.Errorf(memd.CodeStoreBusy, "too many sessions are open").WithHint("end those that are not used, or try again later")
-	}
-	h.sessions[s.session] = s
+	h.left[s] = struct{}{}
 	h.open.Add(1)
 	return s, nil
 }
@@ -245,6 +248,9 @@ func (h *Handler) watch(ctx context.Context, s *hosted) {
 		h.mu.Unlock()
 		s.end(context.WithoutCancel(ctx))
 		close(s.ended)
+		h.mu.Lock()
+		delete(h.left, s)
+		h.mu.Unlock()
 	}()
 	h.mu.Lock()
 	late := h.closed || h.sessions[s.session] != s
@@ -259,10 +265,7 @@ func (h *Handler) watch(ctx context.Context, s *hosted) {
 func (h *Handler) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
-	var all []*hosted
-	for _, s := range h.sessions {
-		all = append(all, s)
-	}
+	all := slices.Collect(maps.Keys(h.left))
 	h.mu.Unlock()
 	for _, s := range all {
 		defer context.AfterFunc(ctx, s.stop)()

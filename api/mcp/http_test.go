@@ -187,6 +187,7 @@ func TestGates(t *testing.T) {
 			t.Errorf("%+v is repeated: %s", a, r.body)
 		}
 	}
+	d.refused(d.ask(ask{method: http.MethodDelete, token: d.admin, session: id, header: map[string]string{"Mcp-Protocol-Version": "1999"}}), http.StatusBadRequest, memd.CodeInvalidRequest)
 	d.refused(d.ask(ask{method: http.MethodGet, token: d.admin}), http.StatusBadRequest, memd.CodeInvalidRequest)
 	d.refused(d.ask(ask{method: http.MethodDelete, token: d.admin}), http.StatusBadRequest, memd.CodeInvalidRequest)
 	for _, query := range []string{"?agent=A", "?project=..", "?profile=x", "?x=y", "?agent=a&agent=b", "?%zz"} {
@@ -360,31 +361,72 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
+// alone is a Handler without gates over a daemon that answers as told.
+func alone(rest http.HandlerFunc) *mcp.Handler {
+	return mcp.NewHandler(mcp.HandlerOptions{
+		REST:   rest,
+		Caller: func(*http.Request) memd.Caller { return memd.LocalAdmin() },
+		As:     func(ctx context.Context, _ memd.Caller) context.Context { return ctx },
+		Refuse: func(w http.ResponseWriter, _ *http.Request, e *memd.Error) { w.WriteHeader(e.Code.Statuses().HTTP) },
+	})
+}
+
+// post hands a message to a Handler.
+func post(h http.Handler, session, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set(mcp.SessionHeader, session)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// The end of the daemon gives up what runs too long, also in a session that was
+// pushed out by others.
+func TestCloseWithinCalls(t *testing.T) {
+	begun := make(chan struct{}, 2)
+	h := alone(func(w http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		<-r.Context().Done()
+	})
+	var calls sync.WaitGroup
+	for i := range 2 {
+		id := post(h, "", initialize).Header().Get(mcp.SessionHeader)
+		post(h, id, ready)
+		calls.Go(func() { post(h, id, calling(2, "list", nil)) })
+		<-begun
+		for range 64 * (1 - i) { // the first goes, whatever it does
+			id := post(h, "", initialize).Header().Get(mcp.SessionHeader)
+			calls.Go(func() {
+				r := httptest.NewRequest(http.MethodGet, "/mcp", nil)
+				r.Header.Set("Accept", "text/event-stream")
+				r.Header.Set(mcp.SessionHeader, id)
+				h.ServeHTTP(httptest.NewRecorder(), r)
+			})
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	h.Close(ctx)
+	calls.Wait()
+	if w := post(h, "", initialize); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("a session after the end: %d", w.Code)
+	}
+}
+
 // A session that is not used for long ends with its notes.
 func TestIdleSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var asked []string
-		h := mcp.NewHandler(mcp.HandlerOptions{
-			REST: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				mu.Lock()
-				defer mu.Unlock()
-				asked = append(asked, r.Method+" "+r.URL.Path)
-				w.WriteHeader(http.StatusNoContent)
-			}),
-			Caller: func(*http.Request) memd.Caller { return memd.LocalAdmin() },
-			As:     func(ctx context.Context, _ memd.Caller) context.Context { return ctx },
-			Refuse: func(w http.ResponseWriter, _ *http.Request, e *memd.Error) { w.WriteHeader(e.Code.Statuses().HTTP) },
+		h := alone(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, r.Method+" "+r.URL.Path)
+			w.WriteHeader(http.StatusNoContent)
 		})
-		ask := func(session, body string) *httptest.ResponseRecorder {
-			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
-			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", "application/json, text/event-stream")
-			r.Header.Set(mcp.SessionHeader, session)
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			return w
-		}
+		ask := func(session, body string) *httptest.ResponseRecorder { return post(h, session, body) }
 		id := ask("", initialize).Header().Get(mcp.SessionHeader)
 		ask(id, ready)
 		ask(id, calling(2, "note", args{"summary": "a plum"}))
@@ -407,4 +449,29 @@ func TestIdleSession(t *testing.T) {
 		}
 		h.Close(context.Background())
 	})
+}
+
+// Messages that nest deeply are refused, and end nothing.
+func TestDeepMessages(t *testing.T) {
+	d := start(t, nil).listen()
+	id := d.begin(d.admin, "")
+	const depth = 400_000
+	deep := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+	objects := strings.Repeat(`{"a":`, depth/4) + "1" + strings.Repeat("}", depth/4)
+	for _, body := range []string{
+		deep, strings.Repeat("[", 2*depth), objects,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":` + deep + `}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recall","arguments":{"query":` + objects + `}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"recall","_meta":` + objects + `}}`,
+		`{"jsonrpc":"2.0","id":4,"method":"initialize","params":` + objects + `}`,
+	} {
+		for _, session := range []string{id, ""} {
+			if r := d.ask(ask{token: d.admin, session: session, body: body}); r.StatusCode >= 500 {
+				t.Errorf("%.80s: %d %.200s", body, r.StatusCode, r.body)
+			}
+		}
+	}
+	if r := d.ask(ask{token: d.admin, session: id, body: `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`}); r.StatusCode != http.StatusOK {
+		t.Errorf("afterwards: %d", r.StatusCode)
+	}
 }

@@ -71,6 +71,9 @@ func (s *Server) reads() []string {
 	if s.opts.Sees != nil {
 		all = slices.DeleteFunc(all, func(ns string) bool { return !s.opts.Sees(ns) })
 	}
+	if len(all) == 0 {
+		all = []string{memd.DefaultNamespace} // which REST refuses, and says what to do
+	}
 	return all
 }
 

@@ -99,6 +99,19 @@ func TestNamespacesOfAToken(t *testing.T) {
 	d.admits(t, overSocket)
 }
 
+// A token that sees none of the default namespaces is told so by every read.
+func TestNoNamespaceOfAToken(t *testing.T) {
+	d := start(t, nil).listen()
+	s := d.over(d.token("ann", memd.RoleWrite, "project/p"), "")
+	for tool, in := range map[string]args{"recall": {"query": "plum"}, "context": {}, "list": {}, "get": {"memory_key": "k"}, "why": {"memory_key": "k"}} {
+		if p := s.call(tool, in).refused(memd.CodeForbidden, "namespace"); p.Hint == "" {
+			t.Errorf("%s: no hint", tool)
+		}
+	}
+	var page memd.Page
+	s.call("list", args{"namespace": "project/p"}).into(&page)
+}
+
 func (d *daemon) admits(t *testing.T, s *session) {
 	t.Helper()
 	var w memd.Written

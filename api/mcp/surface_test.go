@@ -229,3 +229,32 @@ func TestEndWithinACall(t *testing.T) {
 	}
 	<-called
 }
+
+// What is old says so, in the text as in the fields.
+func TestAge(t *testing.T) {
+	d := start(t, nil)
+	s := d.open(mcp.Options{})
+	s.call("remember_long_term", args{"memory_key": "k", "summary": "the plum is ripe", "source": "AGENTS.md"}).into(&memd.Written{})
+	s.call("remember", args{"summary": "a plum was eaten"}).into(&memd.Written{})
+	for _, step := range []struct {
+		days int
+		want string
+	}{{0, ""}, {1, "saved yesterday"}, {46, "This memory is 47 days old"}} {
+		d.clock.Advance(time.Duration(step.days) * 24 * time.Hour)
+		var a memd.Answer
+		r := s.call("recall", args{"query": "plum"}).into(&a)
+		if len(a.Results) != 2 || a.Results[0].Age != step.want || a.Results[1].Age != step.want {
+			t.Errorf("ages %+v", a.Results)
+		}
+		if step.want != "" && strings.Count(r.text, step.want) != 2 || step.want == "" && strings.Contains(r.text, "old)") {
+			t.Errorf("want %q twice: %s", step.want, r.text)
+		}
+		if !strings.Contains(r.text, "- [fact] k (source AGENTS.md; verified 2026-11-30") || !strings.Contains(r.text, "namespace default") {
+			t.Errorf("text %s", r.text)
+		}
+	}
+	d.clock.Advance(100 * 24 * time.Hour)
+	if r := s.call("get", args{"memory_key": "k"}); !strings.Contains(r.text, "STALE: age") {
+		t.Errorf("stale: %s", r.text)
+	}
+}

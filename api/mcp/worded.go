@@ -12,16 +12,16 @@ import (
 type worded struct {
 	http.ResponseWriter
 	refuse   func(*memd.Error)
-	began    bool
+	status   int // 0 until the answer began
 	replaced bool
 }
 
 // WriteHeader begins the answer.
 func (w *worded) WriteHeader(status int) {
-	if w.began {
+	if w.status != 0 {
 		return
 	}
-	w.began = true
+	w.status = status
 	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		w.replaced = true
 		w.Header().Del("Content-Type")
@@ -33,7 +33,7 @@ func (w *worded) WriteHeader(status int) {
 
 // Write adds to the answer.
 func (w *worded) Write(b []byte) (int, error) {
-	if !w.began {
+	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.replaced {
