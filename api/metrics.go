@@ -25,6 +25,7 @@ type metrics struct {
 	failures  *prometheus.CounterVec   // of authentication, by reason
 	limits    *prometheus.CounterVec   // requests turned away, by limit
 	refusals  *prometheus.CounterVec   // by code
+	sessions  func() int               // that are open at /mcp; set before anything is served
 }
 
 func newMetrics(opts *Options) *metrics {
@@ -65,8 +66,11 @@ func newMetrics(opts *Options) *metrics {
 		Name: "memd_build_info", Help: "Always 1.", ConstLabels: prometheus.Labels{"version": opts.Version},
 	})
 	build.Set(1)
+	sessions := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "memd_mcp_sessions", Help: "Sessions of the Model Context Protocol that are open at /mcp.",
+	}, func() float64 { return float64(m.sessions()) })
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.durations, m.recalls, m.failures, m.limits, m.refusals, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom}, guardCollector{opts.Tiers},
+	reg.MustRegister(sessions, m.requests, m.durations, m.recalls, m.failures, m.limits, m.refusals, build, storeCollector{opts.Store}, selectorCollector{opts.Recall}, groomCollector{opts.Groom}, guardCollector{opts.Tiers},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, DisableCompression: true,

@@ -118,6 +118,7 @@ func New(opts Options) *Server {
 		s.hosts[canonical(host)] = true
 	}
 	s.mcp = s.newMCP(&opts)
+	s.metrics.sessions = s.mcp.Sessions
 	s.mount()
 	return s
 }

@@ -260,6 +260,13 @@ func (h *Handler) watch(ctx context.Context, s *hosted) {
 	}
 }
 
+// Sessions is how many sessions are open.
+func (h *Handler) Sessions() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions)
+}
+
 // Close ends all sessions and opens no more. Calls that run are answered until ctx
 // is done, and then given up.
 func (h *Handler) Close(ctx context.Context) {

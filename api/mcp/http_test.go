@@ -356,6 +356,15 @@ func TestSessionsAreBounded(t *testing.T) {
 			t.Errorf("session %d: %d, want %d", i, got, want)
 		}
 	}
+	if metrics, err := d.http(d.admin).Get("http://" + d.addr + "/metrics"); err != nil {
+		t.Error(err)
+	} else {
+		text, err := io.ReadAll(metrics.Body)
+		_ = metrics.Body.Close()
+		if err != nil || !strings.Contains(string(text), "memd_mcp_sessions 65\n") {
+			t.Errorf("metrics: %v %.300s", err, text)
+		}
+	}
 	if got := alive(d.admin, others); got != http.StatusOK {
 		t.Errorf("another caller's: %d", got)
 	}
