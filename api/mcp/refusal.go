@@ -76,7 +76,7 @@ func (s *Server) refused(e *memd.Error, room int) *sdk.CallToolResult {
 	}
 	line := string(p.Code) + ": " + p.Detail
 	if p.Hint != "" {
-		line += ". " + strings.ToUpper(p.Hint[:1]) + p.Hint[1:] + "."
+		line += ". Hint: " + p.Hint + "."
 	}
 	return &sdk.CallToolResult{
 		IsError: true, StructuredContent: harmless(s.fence, encode(p)),
