@@ -85,6 +85,7 @@ type Server struct {
 	table   []route
 	metrics *metrics
 	ready   readiness
+	use     *use
 	openapi []byte // the OpenAPI document
 	docs    page   // the same for people
 
@@ -112,6 +113,7 @@ func New(opts Options) *Server {
 		hosts:   map[string]bool{"localhost": true},
 		mux:     chi.NewRouter(),
 		metrics: newMetrics(&opts),
+		use:     newUse(),
 		halt:    make(chan struct{}),
 	}
 	for _, host := range opts.Hosts {
@@ -131,15 +133,15 @@ func (s *Server) Local() http.Handler { return s.outer(local(s.mux)) }
 // Remote returns the handler for TCP. A foreign Host or Origin is refused
 // before anything else is looked at, then a missing or unknown token.
 func (s *Server) Remote() http.Handler {
-	return s.outer(s.sameOrigin(s.crowded(s.authenticate(s.limited(s.mux)))))
+	return s.outer(s.sameOrigin(s.crowded(s.authenticate(s.limited(s.used(s.mux))))))
 }
 
 // unix returns the handler for a unix socket.
 func (s *Server) unix() http.Handler {
 	if len(s.peers) > 0 {
-		return s.outer(s.crowded(s.identify(s.mux)))
+		return s.outer(s.crowded(s.identify(s.used(s.mux))))
 	}
-	return s.outer(s.crowded(local(s.mux)))
+	return s.outer(s.crowded(local(s.used(s.mux))))
 }
 
 // mount puts the table's routes and those beside it on the router, and writes

@@ -26,9 +26,12 @@ import (
 // advice; what a crash takes is at most this much of them.
 const flushEvery = 5 * time.Second
 
-// serve runs the daemon until ctx is done, or something it needs fails. Every
-// goroutine it starts has ended, and the socket is gone, when it returns.
-func (a *app) serve(ctx context.Context) error {
+// serve runs the daemon until ctx is done, nobody used it for idle (0: whatever
+// the use), or something it needs fails. Every goroutine it starts has ended, and
+// the socket is gone, when it returns.
+func (a *app) serve(ctx context.Context, idle time.Duration) error {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
 	tokens, err := guard.Open(a.cfg.Dir, a.log)
 	if err != nil {
 		return err
@@ -66,7 +69,16 @@ func (a *app) serve(ctx context.Context) error {
 	running.Go(func() { groom.Keep(loops, time.Now, a.log, grooms...) })
 	running.Go(func() { a.index(loops) })
 	stopEmbedding := a.embed(ctx)
-	err = a.server(tokens, secured).Serve(ctx, listeners...)
+	server := a.server(tokens, secured)
+	if idle > 0 {
+		running.Go(func() {
+			if server.Idle(loops, idle) {
+				a.log.Info("memd leaves, for nobody used it", "idle", idle)
+				leave()
+			}
+		})
+	}
+	err = server.Serve(ctx, listeners...)
 	stop()
 	stopEmbedding()
 	running.Wait()
