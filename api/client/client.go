@@ -135,11 +135,14 @@ func (r request) url() (string, error) {
 	return b.String(), nil
 }
 
-// unanswered words the loss of an answer: the caller gave up, or the daemon
-// went away.
+// unanswered words the loss of an answer: the caller gave up, there was no way
+// to the daemon, or it went away.
 func unanswered(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("no answer yet: %w", context.Cause(ctx))
+	}
+	if refusal, ok := errors.AsType[*memd.Error](err); ok { // of who dialled
+		return refusal
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // the URL may hold a query

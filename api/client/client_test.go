@@ -167,6 +167,45 @@ func TestListQuery(t *testing.T) {
 	})
 }
 
+// A call has a connection of its own, so that one whose daemon went away between
+// two calls reaches the next one, and what dialling says is what the call says.
+func TestDialled(t *testing.T) {
+	dir := t.TempDir()
+	var serving *http.Server
+	done := make(chan struct{})
+	dials := 0
+	c := New(Dialled(func(ctx context.Context) (net.Conn, error) {
+		if dials++; dials > 3 {
+			return nil, memd.Errorf(memd.CodeStoreBusy, "nobody can be had").WithHint("later")
+		}
+		if serving != nil {
+			_ = serving.Close() // with every connection
+			<-done
+		}
+		path := filepath.Join(dir, strings.Repeat("s", dials))
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			return nil, err
+		}
+		serving, done = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{}`) })}, make(chan struct{})
+		go func(s *http.Server, done chan struct{}) { defer close(done); _ = s.Serve(l) }(serving, done)
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}))
+	for range 3 {
+		if _, err := c.Remember(t.Context(), memd.Remember{Summary: "x"}); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := c.Remember(t.Context(), memd.Remember{Summary: "x"})
+	e, ok := err.(*memd.Error)
+	if !ok || e.Code != memd.CodeStoreBusy || e.Message != "nobody can be had" || e.Hint != "later" {
+		t.Errorf("the refusal of dialling became %v", err)
+	}
+	c.Close()
+	_ = serving.Close()
+	<-done
+}
+
 // A daemon that is gone is told from a caller who gave up, and the error
 // keeps the query to itself.
 func TestUnanswered(t *testing.T) {

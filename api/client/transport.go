@@ -11,12 +11,25 @@ import (
 
 // Unix carries requests over the unix socket at path.
 func Unix(path string) http.RoundTripper {
+	return over(func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	})
+}
+
+// Dialled carries each request over a connection of its own, which dial makes, so
+// that one is answered, or was never sent, or was sent to a daemon that went away
+// meanwhile. No call is sent twice. A *memd.Error of dial is the call's.
+func Dialled(dial func(context.Context) (net.Conn, error)) http.RoundTripper {
+	t := over(dial)
+	t.DisableKeepAlives = true // a kept connection may have ended with its daemon
+	return t
+}
+
+func over(dial func(context.Context) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DisableCompression: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", path)
-		},
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}
 }
 
