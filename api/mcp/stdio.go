@@ -1,0 +1,242 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// maxLine is the size of a message in bytes: room for a body of the largest
+	// size that REST takes, with escapes.
+	maxLine = 4 << 20
+	// lastAnswers is how long calls that run have once the client has closed its end.
+	lastAnswers = 800 * time.Millisecond
+)
+
+// Stdio carries one session over a pair of streams, a message a line. The library's
+// own transport ends the session at the first line that is no message, and drops the
+// answers that are not written when the client closes its end; this one refuses the
+// line, and waits for them a moment.
+type Stdio struct {
+	in  *bufio.Reader
+	out io.Writer
+
+	lines  chan line
+	ended  chan struct{} // closed when the client has closed its end
+	closed chan struct{} // by Close
+	close  sync.Once
+
+	writing chan struct{} // held by who writes
+
+	mu        sync.Mutex
+	open      int           // calls that were read and not answered
+	finishing bool          // no more will come
+	answered  chan struct{} // closed when none is open then
+	done      sync.Once
+}
+
+// line is one line of the client's, without its end.
+type line struct {
+	text    []byte
+	tooLong bool
+}
+
+// NewStdio makes the transport of one session. It reads from in, for as long as
+// that lasts, and writes nothing but messages to out.
+func NewStdio(in io.Reader, out io.Writer) *Stdio {
+	return &Stdio{
+		in: bufio.NewReaderSize(in, 64<<10), out: out,
+		lines: make(chan line), ended: make(chan struct{}), closed: make(chan struct{}),
+		writing: make(chan struct{}, 1), answered: make(chan struct{}),
+	}
+}
+
+// Ended is closed when the client has closed its end.
+func (s *Stdio) Ended() <-chan struct{} { return s.ended }
+
+// Connect begins to read.
+func (s *Stdio) Connect(context.Context) (sdk.Connection, error) {
+	go s.listen()
+	return s, nil
+}
+
+// SessionID is empty: a server of one session needs none.
+func (s *Stdio) SessionID() string { return "" }
+
+// Close ends reading and writing. What hangs in either of the streams is left there.
+func (s *Stdio) Close() error {
+	s.close.Do(func() { close(s.closed) })
+	return nil
+}
+
+// listen reads lines until there are no more.
+func (s *Stdio) listen() {
+	defer close(s.ended)
+	for {
+		l, err := s.next()
+		if len(l.text) > 0 || l.tooLong {
+			select {
+			case s.lines <- l:
+			case <-s.closed:
+				return
+			}
+		}
+		if err != nil { // however the stream ended, nobody is there any more
+			return
+		}
+	}
+}
+
+// next reads a line. One that is too long is read and thrown away.
+func (s *Stdio) next() (l line, err error) {
+	for {
+		part, err := s.in.ReadSlice('\n')
+		if len(l.text)+len(part) > maxLine {
+			l = line{tooLong: true}
+		}
+		if !l.tooLong {
+			l.text = append(l.text, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			l.text = bytes.TrimSpace(l.text)
+			return l, err
+		}
+	}
+}
+
+// Read returns the client's next message, and io.EOF once it has closed its end and
+// the calls that run are answered, or have had their time.
+func (s *Stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.closed:
+			return nil, io.EOF
+		case l := <-s.lines:
+			msg, refusal := l.decode()
+			if refusal == nil {
+				if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+					s.count(1)
+				}
+				return msg, nil
+			}
+			if err := s.write(ctx, refusal); err != nil {
+				return nil, err
+			}
+		case <-s.ended:
+			s.finish(ctx)
+			return nil, io.EOF
+		}
+	}
+}
+
+// finish waits for answers that are to be written.
+func (s *Stdio) finish(ctx context.Context) {
+	late := time.NewTimer(lastAnswers)
+	defer late.Stop()
+	s.mu.Lock()
+	s.finishing = true
+	s.mu.Unlock()
+	s.count(0)
+	select {
+	case <-s.answered:
+	case <-late.C:
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+}
+
+// count adds n to the calls that were read and not answered.
+func (s *Stdio) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open += n
+	if s.finishing && s.open <= 0 {
+		s.done.Do(func() { close(s.answered) })
+	}
+}
+
+// Write sends a message.
+func (s *Stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
+	text, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, text)
+	if _, ok := msg.(*jsonrpc.Response); ok {
+		s.count(-1)
+	}
+	return err
+}
+
+// write sends one line whole, and gives up waiting for a client that does not read
+// when the session ends.
+func (s *Stdio) write(ctx context.Context, text []byte) error {
+	select {
+	case s.writing <- struct{}{}:
+	case <-s.closed:
+		return io.ErrClosedPipe
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.out.Write(append(text, '\n'))
+		<-s.writing
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-s.closed:
+		return io.ErrClosedPipe
+	}
+}
+
+// decode reads a message. For a line that is none it returns the answer.
+func (l line) decode() (msg jsonrpc.Message, refusal []byte) {
+	switch {
+	case l.tooLong:
+		return nil, refuse(jsonrpc.CodeInvalidRequest, "the message is too long", nil)
+	case !utf8.Valid(l.text): // JSON would silently carry another text
+		return nil, refuse(jsonrpc.CodeParseError, "the message is not valid UTF-8", nil)
+	case !json.Valid(l.text):
+		return nil, refuse(jsonrpc.CodeParseError, "the line is not JSON", nil)
+	case l.text[0] == '[':
+		return nil, refuse(jsonrpc.CodeInvalidRequest, "send one message a line: batches are no part of the protocol", nil)
+	}
+	msg, err := jsonrpc.DecodeMessage(l.text)
+	if err != nil {
+		return nil, refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message", l.text)
+	}
+	return msg, nil
+}
+
+// refuse is the answer to what is no message, under its id where it has one.
+func refuse(code int64, why string, text []byte) []byte {
+	var about struct {
+		ID any `json:"id"`
+	}
+	_ = json.Unmarshal(text, &about)
+	switch about.ID.(type) {
+	case string, float64:
+	default:
+		about.ID = nil
+	}
+	out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": about.ID, "error": map[string]any{"code": code, "message": why}})
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	return out
+}

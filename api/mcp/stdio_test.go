@@ -1,0 +1,169 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"memd/api/client"
+	"memd/api/mcp"
+)
+
+// line is a line of the server's.
+type line struct {
+	Version string `json:"jsonrpc"`
+	ID      any
+	Method  string
+	Result  json.RawMessage
+	Error   *struct {
+		Code    int
+		Message string
+	}
+}
+
+// spoken writes lines to a server over stdio, closes that end and returns what the
+// server said.
+func (d *daemon) spoken(c *client.Client, in string) []line {
+	d.t.Helper()
+	out := &logBuffer{}
+	stdio := mcp.NewStdio(strings.NewReader(in), out)
+	err := mcp.New(mcp.Options{Client: func(context.Context) *client.Client { return c }, Version: "test"}).Run(context.Background(), stdio)
+	if err != nil {
+		d.t.Errorf("run: %v", err)
+	}
+	<-stdio.Ended()
+	return linesOf(d.t, out.String())
+}
+
+func linesOf(t testing.TB, text string) (all []line) {
+	t.Helper()
+	for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
+		var l line
+		if err := json.Unmarshal(scan.Bytes(), &l); err != nil || l.Version != "2.0" {
+			t.Fatalf("%q is no message: %v", scan.Text(), err)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+
+// What is no message is answered, and the session goes on.
+func TestStdioRefusesLines(t *testing.T) {
+	d := start(t, nil)
+	for name, tt := range map[string]struct {
+		line string
+		id   any
+		code int // 0: no answer
+	}{
+		"garbage":          {"garbage", nil, -32700},
+		"half a message":   {`{"jsonrpc":"2.0","id":3,`, nil, -32700},
+		"two messages":     {`{"jsonrpc":"2.0","id":3,"method":"ping"}{"jsonrpc":"2.0","id":4,"method":"ping"}`, nil, -32700},
+		"invalid UTF-8":    {"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"remember\",\"arguments\":{\"summary\":\"\xff\"}}}", nil, -32700},
+		"a batch":          {`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`, nil, -32600},
+		"an empty batch":   {`[]`, nil, -32600},
+		"a number":         {`17`, nil, -32600},
+		"null":             {`null`, nil, -32600},
+		"no message":       {`{}`, nil, -32600},
+		"another protocol": {`{"jsonrpc":"1.0","id":3,"method":"ping"}`, float64(3), -32600},
+		"an odd id":        {`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, nil, -32600},
+		"a huge line":      {`{"jsonrpc":"2.0","id":3,"method":"` + strings.Repeat("x", 5<<20) + `"}`, nil, -32600},
+		"deep nesting":     {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), nil, -32700},
+		"unknown method":   {`{"jsonrpc":"2.0","id":3,"method":"no/such"}`, float64(3), -32601},
+		"an answer":        {`{"jsonrpc":"2.0","id":3,"result":{}}`, nil, 0},
+		"unknown notice":   {`{"jsonrpc":"2.0","method":"notifications/no/such"}`, nil, 0},
+		"a blank line":     {" \r", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := d.spoken(d.rest, hello+tt.line+"\n"+`{"jsonrpc":"2.0","id":"after","method":"ping"}`)
+			byID := map[any]line{}
+			for _, l := range said {
+				byID[l.ID] = l
+			}
+			if byID["hello"].Result == nil || byID["after"].Result == nil {
+				t.Fatalf("the session does not go on: %+v", said)
+			}
+			if got := byID[tt.id]; tt.code == 0 && len(said) != 2 || tt.code != 0 && (got.Error == nil || got.Error.Code != tt.code || len(said) != 3) {
+				t.Errorf("answered %+v", said)
+			}
+		})
+	}
+}
+
+// What was called is answered although the client has closed its end already, and
+// a call that takes too long is given up.
+func TestStdioAnswersToTheEnd(t *testing.T) {
+	d := start(t, nil)
+	var calls strings.Builder
+	calls.WriteString(hello)
+	for i := range 50 {
+		fmt.Fprintf(&calls, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list","arguments":{}}}`+"\n", i)
+	}
+	said := d.spoken(d.rest, calls.String())
+	for _, l := range said {
+		if l.Result == nil {
+			t.Errorf("answered %+v", l)
+		}
+	}
+	if len(said) != 51 {
+		t.Errorf("%d answers, want 51", len(said))
+	}
+
+	release := make(chan struct{})
+	stuck := client.New(client.Dialled(func(ctx context.Context) (net.Conn, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-release:
+			return nil, errors.New("released")
+		}
+	}))
+	began := time.Now()
+	said = d.spoken(stuck, hello+`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{}}}`)
+	if took := time.Since(began); took > 20*time.Second || len(said) < 1 {
+		t.Errorf("ended after %s with %+v", took, said)
+	}
+	close(release)
+	stuck.Close()
+}
+
+// A client that does not read, and one that is gone, end the session.
+func TestStdioNobodyReads(t *testing.T) {
+	d := start(t, nil)
+	for name, broken := range map[string]bool{"does not read": false, "is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			theirs, in := io.Pipe()
+			out, ours := io.Pipe()
+			if broken {
+				_ = out.Close()
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				done <- mcp.New(mcp.Options{Client: func(context.Context) *client.Client { return d.rest }}).Run(ctx, mcp.NewStdio(theirs, ours))
+			}()
+			if _, err := io.WriteString(in, hello); err != nil {
+				t.Fatal(err)
+			}
+			if !broken {
+				cancel()
+			}
+			select {
+			case <-done:
+			case <-time.After(20 * time.Second):
+				t.Error("the session does not end")
+			}
+			cancel()
+			_, _ = in.Close(), out.Close()
+		})
+	}
+}
