@@ -160,7 +160,7 @@ func (a *app) listenUnix() (net.Listener, error) {
 
 // tls is what TCP is served with, nil for plain HTTP.
 func (a *app) tls() (*tls.Config, error) {
-	if a.cfg.TLS.Cert == "" {
+	if a.cfg.TLS.Cert == "" || a.cfg.Listen == configs.ListenOff {
 		return nil, nil
 	}
 	cert, err := regular.ReadFile(a.cfg.TLS.Cert)

@@ -73,7 +73,7 @@ guard, 6 store locked or busy.`,
 		"accept a data folder on a network file system")
 	network.NoOptDefVal = "true"
 	for _, add := range []func() *cobra.Command{
-		c.serve,
+		c.serve, c.mcp,
 		c.remember, c.rememberLongTerm, c.note, c.session,
 		c.recall, c.context, c.why, c.get, c.list,
 		c.edit, c.forget, c.promote, c.archive, c.verify, c.hit,

@@ -28,7 +28,7 @@ const (
 // Options say which daemon, and how it is started.
 type Options struct {
 	Dir            string   // the data folder, absolute
-	Command        []string // the program and its arguments
+	Command        []string // the program and its arguments; nil: none is started
 	Wait           time.Duration
 	AllowNetworkFS bool
 }
@@ -51,6 +51,9 @@ func (d *Daemon) Dial(ctx context.Context) (net.Conn, error) {
 	conn, err := d.connect(ctx)
 	if !absent(err) {
 		return conn, err
+	}
+	if d.Command == nil {
+		return nil, memd.Errorf(memd.CodeStoreBusy, "no daemon runs on %s", d.Dir).WithHint("start one: memd serve --dir %s", d.Dir)
 	}
 	select {
 	case d.turn <- struct{}{}:

@@ -213,6 +213,22 @@ func TestDialFails(t *testing.T) {
 	}
 }
 
+// Without a command none is started, and one that runs is spoken to.
+func TestDialStartsNone(t *testing.T) {
+	dir := folder(t)
+	d := of(t, dir)
+	none := New(Options{Dir: dir})
+	if _, err := none.Dial(t.Context()); memd.CodeOf(err) != memd.CodeStoreBusy || !strings.Contains(err.(*memd.Error).Hint, "memd serve") {
+		t.Errorf("without a daemon: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+	if pid(t, d) != pid(t, none) {
+		t.Error("another daemon answers")
+	}
+}
+
 // A folder that another process has is waited for, as long as may be.
 func TestDialWaits(t *testing.T) {
 	dir := folder(t)
