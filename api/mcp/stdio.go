@@ -136,7 +136,7 @@ func (s *Stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 		case <-s.ended:
 			s.finish(ctx)
-			return nil, io.EOF
+			return nil, errors.Join(io.EOF, s.Close()) // no more is written
 		}
 	}
 }

@@ -160,22 +160,25 @@ func (s *speaker) serveUntil(ctx context.Context, server *mcp.Server, stdio *mcp
 	// A stderr that nobody reads any more must not end the process before the
 	// session; what is started must not ignore the signal either.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	defer context.AfterFunc(ctx, func() { _ = stdio.Close() })() // who does not read must not hold it up
 
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx, stdio) }()
 	select {
 	case err := <-done:
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+			return nil // a client that is gone is the usual end
+		}
 		return err
 	case <-ctx.Done():
 	case <-stdio.Ended():
 	}
 	select {
-	case err := <-done:
-		return err
+	case <-done: // whatever could not be said any more
 	case <-time.After(lastWords):
 		log.Warn("the session was cut off")
-		return nil
 	}
+	return nil
 }
 
 // describe prints what the tools of a profile cost a client.

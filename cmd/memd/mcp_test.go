@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -343,31 +344,50 @@ func TestMCPEnds(t *testing.T) {
 	}
 }
 
-// Who does not read the answers does not keep it from ending.
+// Who does not read the answers keeps neither memd mcp nor its notes.
 func TestMCPNobodyReads(t *testing.T) {
-	b := newBox(t)
-	b.endsDaemon()
-	cmd := b.command("mcp")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	for name, end := range map[string]func(a *agent, out io.Closer){
+		"stdin closed":  func(a *agent, _ io.Closer) { _ = a.in.Close() },
+		"SIGTERM":       func(a *agent, _ io.Closer) { _ = a.cmd.Process.Signal(syscall.SIGTERM) },
+		"stdout closed": func(_ *agent, out io.Closer) { _ = out.Close() }, // and stdin held open
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			b.endsDaemon()
+			a := &agent{box: b, cmd: b.command("mcp")}
+			var err error
+			if a.in, err = a.cmd.StdinPipe(); err != nil {
+				t.Fatal(err)
+			}
+			out, err := a.cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.cmd.Stderr = &a.errs
+			if err := a.cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			a.say(hello)
+			a.ask("note", `{"summary":"a note that has to go"}`)
+			answers := bufio.NewReader(out)
+			for range 2 {
+				if _, err := answers.ReadBytes('\n'); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := b.shell(`SELECT count(*) FROM transient`); n != "1" {
+				t.Errorf("%s notes", n)
+			}
+			for i := range 20 { // their answers are more than a pipe holds
+				a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"more %d","method":"tools/list"}`+"\n", i))
+			}
+			end(a, out)
+			goneInTime(t, a.cmd)
+			if n := b.shell(`SELECT count(*) FROM transient`); n != "0" {
+				t.Errorf("%s notes outlive the session: %s", n, a.errs.String())
+			}
+		})
 	}
-	out, err := cmd.StdoutPipe() // which nobody reads
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	a := &agent{box: b, in: in}
-	a.say(hello)
-	for range 200 { // their answers are more than a pipe holds
-		a.ask("list", `{}`)
-		a.say(`{"jsonrpc":"2.0","id":"more","method":"tools/list"}` + "\n")
-	}
-	_ = in.Close()
-	goneInTime(t, cmd)
-	_ = out.Close()
 }
 
 // A client that dies closes the pipe, whatever it had asked.
@@ -412,13 +432,13 @@ func TestMCPParentDies(t *testing.T) {
 	goneInTime(t, cmd)
 }
 
-// goneInTime waits for the end of a process whose stdout the test has.
+// goneInTime waits for the end of a process whose stdout nobody reads.
 func goneInTime(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	began := time.Now()
 	stuck := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer stuck.Stop()
-	if state, err := cmd.Process.Wait(); err != nil || time.Since(began) > endTime {
-		t.Errorf("it ended after %s: %v, %v", time.Since(began), state, err)
+	if err := cmd.Wait(); err != nil || time.Since(began) > endTime {
+		t.Errorf("it ended after %s: %v", time.Since(began), err)
 	}
 }
