@@ -64,8 +64,10 @@ func NewStdio(in io.Reader, out io.Writer) *Stdio {
 // Ended is closed when the client has closed its end.
 func (s *Stdio) Ended() <-chan struct{} { return s.ended }
 
-// Connect begins to read.
-func (s *Stdio) Connect(context.Context) (sdk.Connection, error) {
+// Connect begins to read. The end of ctx closes the connection, whoever reads the
+// other end of it.
+func (s *Stdio) Connect(ctx context.Context) (sdk.Connection, error) {
+	context.AfterFunc(ctx, func() { _ = s.Close() })
 	go s.listen()
 	return s, nil
 }

@@ -155,6 +155,9 @@ func TestStdioNobodyReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !broken {
+				if _, err := io.ReadFull(out, make([]byte, 1)); err != nil { // it is in the middle of an answer
+					t.Fatal(err)
+				}
 				cancel()
 			}
 			select {

@@ -160,7 +160,6 @@ func (s *speaker) serveUntil(ctx context.Context, server *mcp.Server, stdio *mcp
 	// A stderr that nobody reads any more must not end the process before the
 	// session; what is started must not ignore the signal either.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	defer context.AfterFunc(ctx, func() { _ = stdio.Close() })() // who does not read must not hold it up
 
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx, stdio) }()
