@@ -35,6 +35,9 @@ func TestMCPStartsADaemon(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(b.dir, background.LogName)); err != nil || info.Mode() != 0o600 {
 		t.Errorf("its log: %v, %v", info, err)
 	}
+	if log := b.daemonLog(); !strings.Contains(log, "memd listens") || strings.Contains(log, `"tcp"`) {
+		t.Errorf("it listens on more than the socket: %s", log)
+	}
 	other := b.agent("--profile", "core")
 	if got := other.call("get", fmt.Sprintf(`{"id":%q}`, id)).fields["summary"]; got != "the first call starts a daemon" {
 		t.Errorf("the other session reads %q", got)
