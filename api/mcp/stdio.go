@@ -28,8 +28,9 @@ const (
 // answers that are not written when the client closes its end; this one refuses the
 // line, and waits for them a moment.
 type Stdio struct {
-	in  *bufio.Reader
-	out io.Writer
+	in   *bufio.Reader
+	out  io.Writer
+	last time.Duration // for the last answers
 
 	lines  chan line
 	ended  chan struct{} // closed when the client has closed its end
@@ -55,7 +56,7 @@ type line struct {
 // that lasts, and writes nothing but messages to out.
 func NewStdio(in io.Reader, out io.Writer) *Stdio {
 	return &Stdio{
-		in: bufio.NewReaderSize(in, 64<<10), out: out,
+		in: bufio.NewReaderSize(in, 64<<10), out: out, last: lastAnswers,
 		lines: make(chan line), ended: make(chan struct{}), closed: make(chan struct{}),
 		writing: make(chan struct{}, 1), answered: make(chan struct{}),
 	}
@@ -145,7 +146,7 @@ func (s *Stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // finish waits for answers that are to be written.
 func (s *Stdio) finish(ctx context.Context) {
-	late := time.NewTimer(lastAnswers)
+	late := time.NewTimer(s.last)
 	defer late.Stop()
 	s.mu.Lock()
 	s.finishing = true

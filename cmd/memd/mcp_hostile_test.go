@@ -2,12 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memd"
 	"memd/internal/dirlock"
@@ -34,7 +37,7 @@ func hostileLines() map[string]struct {
 		"garbage":                 {"\x00\x01garbage\nmore { garbage\n", 2},
 		"what memd prints":        {"memd: warning: nothing\nhint: none\n", 2},
 		"half a line":             {`{"jsonrpc":"2.0","id":1,"meth`, 1},
-		"a line without end":      {strings.TrimSuffix(call(1, `{"name":"list","arguments":{}}`), "\n"), 1},
+		"a line without end":      {strings.TrimSuffix(call(1, `{"name":"list","arguments":{}}`), "\n"), -1},
 		"a huge line":             {strings.Repeat("x", 6<<20) + "\n", 1},
 		"a huge string":           {call(1, `{"name":"remember","arguments":{"summary":"`+strings.Repeat("y", 3<<20)+`"}}`), 1},
 		"a huge line cut":         {`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("z", 6<<20), 1},
@@ -92,20 +95,7 @@ func TestMCPHostileRuns(t *testing.T) {
 	} {
 		for name, line := range hostileLines() {
 			runs++
-			r := b.feed(hello+line.text, append([]string{"mcp"}, args...)...)
-			answers := 0
-			for lines := longLines(r.out); lines.Scan(); {
-				s, err := heard(lines.Bytes())
-				if err != nil {
-					t.Errorf("%s, %s: stdout has %.200q: %v", setting, name, lines.Text(), err)
-				}
-				if s.Result != nil || s.Error != nil {
-					answers++
-				}
-			}
-			if r.code != 0 || line.answers >= 0 && answers != line.answers+1 {
-				t.Errorf("%s, %s: exit code %d, %d answers, want %d: %.2000s%s", setting, name, r.code, answers, line.answers+1, r.out, r.err)
-			}
+			b.hostile(setting+", "+name, line.text, line.answers, args)
 		}
 	}
 	if runs < 100 {
@@ -113,6 +103,68 @@ func TestMCPHostileRuns(t *testing.T) {
 	}
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// hostile sends one text after the greeting, and closes stdin once as many answers
+// came as are wanted; at once where that is any number, or where only the end of
+// stdin ends the text.
+func (b *box) hostile(what, text string, want int, args []string) {
+	b.t.Helper()
+	var errs bytes.Buffer
+	cmd := b.command(append([]string{"mcp"}, args...)...)
+	cmd.Stderr = &errs
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	stuck := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer stuck.Stop()
+	greeted, enough, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(written)
+		_, _ = io.WriteString(in, hello) // a server that ends too early is noticed below
+		<-greeted
+		_, _ = io.WriteString(in, text)
+		if want >= 0 && (text == "" || strings.HasSuffix(text, "\n")) {
+			<-enough
+		}
+		_ = in.Close()
+	}()
+	answers := 0
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		s, err := heard(lines.Bytes())
+		if err != nil {
+			b.t.Errorf("%s: stdout has %.200q: %v", what, lines.Text(), err)
+		}
+		if s.Result != nil || s.Error != nil {
+			if answers++; answers == 1 {
+				close(greeted)
+			}
+			if answers == want+1 {
+				close(enough)
+			}
+		}
+	}
+	if answers == 0 {
+		close(greeted)
+	}
+	if answers < want+1 || want < 0 {
+		close(enough)
+	}
+	<-written
+	err = cmd.Wait()
+	if err != nil || want >= 0 && answers != want+1 {
+		b.t.Errorf("%s: %v, %d answers, want %d: %s", what, err, answers, want+1, errs.String())
 	}
 }
 
