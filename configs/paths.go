@@ -2,6 +2,7 @@ package configs
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,4 +91,13 @@ func (l *loader) expand(path string) string {
 		return filepath.Join(l.env["HOME"], rest)
 	}
 	return path
+}
+
+// Folder returns the absolute folder that an environment variable names, "" where it
+// names none. By such variables other programs are told where their files are.
+func Folder(variable string) string {
+	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return ""
 }
