@@ -62,6 +62,13 @@ func TestUsage(t *testing.T) {
 		{"groom --reports --light", "reports"},
 		{"list --wait soon", "soon"},
 		{"token new a b --role read", "one name"},
+		{"setup emacs", "claude-code"},
+		{"setup cursor zed", "one client"},
+		{"setup --print", "which client"},
+		{"setup --agent a", "which client"},
+		{"setup cursor --scope team", "scope"},
+		{"setup zed --scope project", "--scope"},
+		{"setup cursor --agent A", "agent"},
 		{"version x", "version"},
 	} {
 		r := b.run(strings.Split(c.args, " ")...)
@@ -99,6 +106,10 @@ func TestHelpAndCompletion(t *testing.T) {
 		"version --json":                 `"go":"go`,
 		"__complete recall x --tier ":    "transient",
 		"__complete remember x --kind p": "pitfall",
+		"help setup":                     "--print",
+		"__complete setup c":             "claude-code",
+		"__complete setup cursor ":       ":4",
+		"__complete setup zed --scope ":  "project",
 	} {
 		var list []string
 		if args != "" {
