@@ -67,6 +67,12 @@ func (c Client) Plan(m Machine, scope Scope, s Server) (*Plan, error) {
 	if err := p.locate(scope, m.Project); err != nil {
 		return nil, err
 	}
+	if p.isNew && scope == ScopeUser {
+		// Or the client could not read what `sudo memd setup` made.
+		if home, err := os.Stat(m.Home); err == nil && anothers(home) {
+			return nil, refused(file, "the home folder belongs to another user")
+		}
+	}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -128,6 +134,8 @@ func (p *Plan) read() error {
 	switch {
 	case !info.Mode().IsRegular():
 		return refused(p.File, "it is no regular file")
+	case anothers(info): // the new one would be ours
+		return refused(p.File, "it belongs to another user")
 	case info.Size() > maxFileBytes:
 		return refused(p.File, fmt.Sprintf("it passes %d bytes", maxFileBytes))
 	case info.Mode().Perm()&0o200 == 0:

@@ -288,6 +288,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A file that is written for another user stays that user's.
+func TestAnotherUsersFile(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may give files away")
+	}
+	m, c := machine(t), find(t, "cursor")
+	file, _ := c.File(m, ScopeUser)
+	if err := os.Chown(m.Home, 1234, -1); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // without the file, and with it
+		if _, err := c.Plan(m, ScopeUser, server); memd.CodeOf(err) != memd.CodeInvalidRequest || !strings.Contains(err.Error(), "another user") {
+			t.Errorf("%v", err)
+		}
+		write(t, file, "{}", 0o644)
+		if err := os.Chown(file, 1234, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What a checkout brings along leads memd to no file outside of it.
 func TestProjectLeadsNowhereElse(t *testing.T) {
 	m, c := machine(t), find(t, "codex")
