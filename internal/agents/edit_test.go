@@ -69,7 +69,7 @@ func TestEdit(t *testing.T) {
 		{"TOML, own older entry", "codex", "t = \"\"\"\n[mcp_servers.memd]\ncommand = 1\"\"\"\"\n[ mcp_servers . \"memd\" ] # ours\n# c\nargs = [ # old\n  \"x\", ']', # ] = [\n] # why\nenv = { A = \"]#\" }\n\"command\" = '/old'\t# p\nstartup_timeout_sec = 9\n[mcp_servers.memd.tools.get]\ncommand = \"no\"\n[z]\ncommand = \"z\"\n",
 			"t = \"\"\"\n[mcp_servers.memd]\ncommand = 1\"\"\"\"\n[ mcp_servers . \"memd\" ] # ours\n# c\nargs = " + args + " # why\nenv = { A = \"]#\" }\n\"command\" = \"/opt/memd\"\t# p\nstartup_timeout_sec = 9\n[mcp_servers.memd.tools.get]\ncommand = \"no\"\n[z]\ncommand = \"z\"\n"},
 		{"TOML, own entry without arguments", "codex", "[mcp_servers.memd]\ncommand = \"/opt/memd\"", "[mcp_servers.memd]\nargs = " + args + "\ncommand = \"/opt/memd\""},
-		{"TOML, own empty entry", "codex", "[mcp_servers.memd] # e", "[mcp_servers.memd] # e\nargs = " + args + "\ncommand = \"/opt/memd\"\n"},
+		{"TOML, own empty entry", "codex", "[mcp_servers.memd] # e", "[mcp_servers.memd] # e\ncommand = \"/opt/memd\"\nargs = " + args + "\n"},
 		{"TOML in place already, in another form", "codex", "mcp_servers.memd = {command='/opt/memd', args=['mcp','--agent','a'], x=1}\n", "mcp_servers.memd = {command='/opt/memd', args=['mcp','--agent','a'], x=1}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

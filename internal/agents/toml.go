@@ -27,7 +27,7 @@ func editTOML(old []byte, path []string, entry object) ([]byte, error) {
 	case !isTable || slices.ContainsFunc(remote(), func(name string) bool { _, has := was[name]; return has }):
 		return nil, errForm
 	default:
-		for _, m := range entry {
+		for _, m := range slices.Backward(entry) { // each new one stands above those before
 			if !reflect.DeepEqual(was[m.name], generic(m.value)) {
 				if text, err = setTOML(text, path, m); err != nil {
 					return nil, err
