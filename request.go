@@ -84,6 +84,7 @@ type List struct {
 	MemoryKey string
 	Stale     *bool
 	Q         string   // case-insensitive part of the summary
+	SessionID string   // of transient rows only those of this session
 	Access    []string // restricted rows show only where these cover their tags
 	Limit     int      // 1..200
 	Cursor    string

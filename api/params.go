@@ -39,6 +39,7 @@ var listParams = []param{
 	{name: "memory_key", doc: "Only rows of this key.", schema: huma.Schema{Type: huma.TypeString}},
 	{name: "stale", doc: "Only stale rows, or only fresh ones.", schema: huma.Schema{Type: huma.TypeBoolean}},
 	{name: "q", doc: "Only rows whose summary holds this text, in any case.", schema: huma.Schema{Type: huma.TypeString}},
+	{name: "session_id", doc: "Of transient rows only those of this session.", schema: huma.Schema{Type: huma.TypeString}},
 	accessParam,
 	{name: "limit", doc: "Rows of a page.", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(memd.MaxListLimit), Default: memd.DefaultListLimit}},
 	{name: "cursor", doc: "The next_cursor of the page before.", schema: huma.Schema{Type: huma.TypeString}},
@@ -115,6 +116,7 @@ func listRequest(query url.Values) (memd.List, error) {
 		Tag:       query.Get("tag"),
 		MemoryKey: query.Get("memory_key"),
 		Q:         query.Get("q"),
+		SessionID: query.Get("session_id"),
 		Access:    query["access"],
 		Cursor:    query.Get("cursor"),
 	}

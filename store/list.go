@@ -18,6 +18,7 @@ type Selection struct {
 	Stale     *bool
 	Q         string // part of the summary, compared as terms.Fold writes it
 	Sessions  string // transient rows only of sessions that this identity opened; "" is any
+	Session   string // and only of this one; "" is any
 	Before    string // only ids below this one, "" is from the top
 	Limit     int
 	// FreshBefore are the times before which verified_at makes a row stale:
@@ -45,14 +46,15 @@ func (v *View) List(sel Selection) ([]memd.Memory, error) {
 		stale = *sel.Stale
 	}
 	args = append(args, orNull(string(sel.Kind)), orNull(sel.Tag), orNull(sel.MemoryKey), stale,
-		terms.Fold(sel.Q), orNull(sel.Before), orNull(sel.Sessions))
+		terms.Fold(sel.Q), orNull(sel.Before), orNull(sel.Sessions), orNull(sel.Session))
 	var found []memd.Memory
 	for _, t := range sel.Tiers {
 		cols := foundColumns
-		owned := ` AND (?13 IS ?13)`
+		owned := ` AND (?13 IS ?13 AND ?14 IS ?14)`
 		if t == memd.Transient {
 			cols = columns
-			owned = ` AND (?13 IS NULL OR {t}.session_id IN (SELECT session_id FROM session WHERE owner = ?13))`
+			owned = ` AND (?13 IS NULL OR {t}.session_id IN (SELECT session_id FROM session WHERE owner = ?13))
+ AND (?14 IS NULL OR {t}.session_id = ?14)`
 		}
 		query := func(i int) string {
 			if i > 0 && t == memd.Transient {
@@ -65,7 +67,7 @@ func (v *View) List(sel Selection) ([]memd.Memory, error) {
  AND (?10 IS NULL OR ?10 = `+isStale+`)
  AND `+holdsQ+`
  AND (?12 IS NULL OR {t}.id < ?12)`+owned+`
- ORDER BY {t}.id DESC LIMIT ?14`)
+ ORDER BY {t}.id DESC LIMIT ?15`)
 		}
 		rows, err := v.rows(t, query, args, sel.Limit, v.current)
 		if err != nil {

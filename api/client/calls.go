@@ -68,7 +68,7 @@ func (c *Client) List(ctx context.Context, req memd.List) (Reply[memd.Page], err
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"tier": string(req.Tier), "namespace": req.Namespace, "kind": string(req.Kind), "tag": req.Tag,
-		"memory_key": req.MemoryKey, "q": req.Q, "cursor": req.Cursor,
+		"memory_key": req.MemoryKey, "q": req.Q, "session_id": req.SessionID, "cursor": req.Cursor,
 	} {
 		if value != "" {
 			query.Set(name, value)

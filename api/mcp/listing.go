@@ -17,6 +17,7 @@ type listIn struct {
 	MemoryKey string    `json:"memory_key"`
 	Stale     *bool     `json:"stale"`
 	Q         string    `json:"q"`
+	SessionID string    `json:"session_id"`
 	Namespace string    `json:"namespace"`
 	Access    []string  `json:"access"`
 	Limit     int       `json:"limit"`
@@ -58,7 +59,7 @@ func (s *Server) listed(ctx context.Context, in listIn, names []string, limit in
 	for i := slices.Index(names, from.Namespace); i < len(names); i++ {
 		reply, err := s.client(ctx).List(ctx, memd.List{
 			Tier: in.Tier, Namespace: names[i], Kind: in.Kind, Tag: in.Tag, MemoryKey: in.MemoryKey, Stale: in.Stale, Q: in.Q,
-			Access: in.Access, Limit: limit - len(all.rows), Cursor: from.Cursor,
+			SessionID: s.own(in.SessionID), Access: in.Access, Limit: limit - len(all.rows), Cursor: from.Cursor,
 		})
 		if err != nil {
 			return page{}, err

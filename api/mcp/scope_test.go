@@ -153,6 +153,24 @@ func TestNotes(t *testing.T) {
 		if n := found(b, args{"query": "plums"}); n != 0 {
 			t.Errorf("another session finds %d", n)
 		}
+		listed := func(s *session, in args) (ids []string) {
+			t.Helper()
+			var page memd.Page
+			s.call("list", in).into(&page)
+			for _, m := range page.Memories {
+				ids = append(ids, m.ID)
+			}
+			return ids
+		}
+		if ids := listed(a, args{"tier": "transient"}); len(ids) != 1 || ids[0] != w.ID {
+			t.Errorf("its own session lists %q, want %s", ids, w.ID)
+		}
+		if ids := listed(b, args{"tier": "transient"}); len(ids) != 0 {
+			t.Errorf("another session lists %q", ids)
+		}
+		if ids := listed(b, args{"tier": "transient", "session_id": "s"}); len(ids) != 1 || ids[0] != named.ID {
+			t.Errorf("of the named session is listed %q, want %s", ids, named.ID)
+		}
 		if r := a.call("context", args{}); !strings.Contains(r.text, "half of the plums") {
 			t.Errorf("after a compaction: %s", r.text)
 		}

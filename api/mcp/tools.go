@@ -193,7 +193,7 @@ func listTool() *tool {
 		oneOf("tier", "Only this.", memd.AllTiers()), oneOf("kind", "Only this.", memd.AllKinds()), text("tag", "Only with this."),
 		text("memory_key", "Only of this key."), flag("stale", "Only stale ones, or only fresh ones.", false),
 		text("q", "Only with this text in the summary."),
-		text("namespace", "Only in this. Default: this agent, this project, user, default, one after the other."), accessField(),
+		text("namespace", "Only in this. Default: this agent, this project, user, default, one after the other."), sessionField(), accessField(),
 		number("limit", "Memories of a page.", 1, memd.MaxListLimit, memd.DefaultListLimit),
 		text("cursor", "next_cursor of the page before, with the same arguments."), maxCharsField(),
 	)
