@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -176,9 +177,10 @@ func contextOf(ctx context.Context, s *Server, in memd.ContextRequest, room int)
 
 // target names one memory.
 type target struct {
-	ID        string `json:"id"`
-	MemoryKey string `json:"memory_key"`
-	Namespace string `json:"namespace"`
+	ID        string   `json:"id"`
+	MemoryKey string   `json:"memory_key"`
+	Namespace string   `json:"namespace"`
+	Access    []string `json:"access"`
 }
 
 // check refuses a target that names none, or two.
@@ -196,7 +198,7 @@ func (s *Server) find(ctx context.Context, c *client.Client, t target) (client.R
 		return client.Reply[memd.Memory]{}, err
 	}
 	if t.ID != "" {
-		return c.Get(ctx, t.ID)
+		return s.meant(t)(c.Get(ctx, t.ID))
 	}
 	var named []string
 	if t.Namespace != "" {
@@ -204,11 +206,31 @@ func (s *Server) find(ctx context.Context, c *client.Client, t target) (client.R
 	}
 	return reading(ctx, s, c, named, func(names []string) (reply client.Reply[memd.Memory], err error) {
 		for _, ns := range names {
-			if reply, err = c.Head(ctx, ns, t.MemoryKey); memd.CodeOf(err) != memd.CodeNotFound || err == nil {
+			if reply, err = s.meant(t)(c.Head(ctx, ns, t.MemoryKey)); memd.CodeOf(err) != memd.CodeNotFound || err == nil {
 				return reply, err
 			}
 		}
 		return reply, err
+	})
+}
+
+// meant lets a memory through whose access tags the call or the session names, as
+// every other read wants it: REST gives one by its name to whoever holds them, and
+// a key can be guessed.
+func (s *Server) meant(t target) func(client.Reply[memd.Memory], error) (client.Reply[memd.Memory], error) {
+	return func(reply client.Reply[memd.Memory], err error) (client.Reply[memd.Memory], error) {
+		if !s.names(reply.Value.Access, t.Access) {
+			return client.Reply[memd.Memory]{}, memd.Errorf(memd.CodeNotFound, "there is no such memory")
+		}
+		return reply, err
+	}
+}
+
+// names reports whether each of a memory's access tags is among those of a call or
+// of the session.
+func (s *Server) names(tags, given []string) bool {
+	return !slices.ContainsFunc(tags, func(tag string) bool {
+		return !slices.Contains(given, tag) && !slices.Contains(s.opts.Access, tag)
 	})
 }
 

@@ -53,7 +53,35 @@ func problemOf(e *memd.Error) problem {
 	if p.Detail == "" {
 		p.Detail = strings.ToLower(e.Code.Statuses().Title)
 	}
+	if p.Hint == "" {
+		p.Hint = hintOf(e.Code)
+	}
 	return p
+}
+
+// hintOf is what a model is told to do about a refusal that says no more itself.
+func hintOf(code memd.Code) string {
+	switch code {
+	case memd.CodeInvalidRequest:
+		return "put it right as the schema says, and call again"
+	case memd.CodeMissingField, memd.CodeMissingSource:
+		return "call again with what is missing"
+	case memd.CodeNotFound:
+		return "take names as recall or list give them; of a restricted memory name its access tags"
+	case memd.CodeVersionConflict:
+		return "read it as it is now, merge, and write again"
+	case memd.CodeTooLarge:
+		return "shorten it, or split it"
+	case memd.CodeUnauthorized, memd.CodeForbidden:
+		return "do without, or have a person give the session a token that may do this"
+	case memd.CodeSecretDetected, memd.CodeNotDurableFact:
+		return "write down what it taught, without it"
+	case memd.CodeBudgetExceeded:
+		return "forget what is of no use any more, or have a person raise the budget"
+	case memd.CodeRateLimited, memd.CodeStoreBusy:
+		return "wait a moment, then try again"
+	}
+	return "have a person look into memd's log"
 }
 
 // refused is a refusal as the result of a tool.
@@ -65,7 +93,7 @@ func (s *Server) refused(e *memd.Error, room int) *sdk.CallToolResult {
 	if chars(encode(p)) > room {
 		p.Rules, p.Fields, p.Hint = nil, nil, clip(p.Hint, maxDetail/2)
 	}
-	if e.Head != nil {
+	if e.Head != nil && s.names(e.Head.Access, nil) {
 		shown := *e.Head
 		shown.Tags, shown.Access, shown.RawContent = append([]string{}, shown.Tags...), append([]string{}, shown.Access...), ""
 		head, err := parse(harmless(s.fence, encode(shown)))

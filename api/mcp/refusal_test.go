@@ -75,6 +75,13 @@ func TestRefusalsOfEveryCode(t *testing.T) {
 				t.Errorf("%s: no head: %+v", name, p)
 			}
 		}
+		// One that gives no hint gets one.
+		body = `{"code":"` + string(code) + `","detail":"so it is"}`
+		for name, in := range someArguments {
+			if r := s.call(name, in); r.refused(code, "").Hint == "" || !strings.Contains(r.text, ". Hint: ") {
+				t.Errorf("%s, %s: no hint: %s", name, code, r.text)
+			}
+		}
 	}
 }
 

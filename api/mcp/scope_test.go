@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"memd"
 	"memd/api/client"
 	"memd/api/mcp"
@@ -212,5 +214,33 @@ func TestAccess(t *testing.T) {
 		if len(a.Results) != want || len(p.Memories) != want || strings.Contains(c.call("context", args{"query": "plum"}).text, "paid") != (want == 1) {
 			t.Errorf("found %d and %d, want %d", len(a.Results), len(p.Memories), want)
 		}
+		for _, in := range []args{{"memory_key": "pay"}, {"id": w.ID}} {
+			if got := !c.call("get", in).isError; got != (want == 1) {
+				t.Errorf("get %v: %v, want %d", in, got, want)
+			}
+			in["access"] = []string{"hr", "it"}
+			c.call("get", in).into(&memd.Memory{})
+		}
+		if got := !c.call("verify", args{"memory_key": "pay"}).isError; got != (want == 1) {
+			t.Errorf("verify: %v, want %d", got, want)
+		}
+		for _, uri := range []string{"memd://key/default/pay", "memd://memory/" + w.ID} {
+			_, err := c.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri})
+			if (err == nil) != (want == 1) || err != nil && !strings.HasPrefix(err.Error(), "not_found") && !strings.Contains(err.Error(), "not_found: ") {
+				t.Errorf("%s: %v, want %d", uri, err, want)
+			}
+		}
+	}
+	for c, want := range map[*session]bool{s: false, open: true} {
+		in := args{"memory_key": "pay", "summary": "the plum is owed", "source": "AGENTS.md", "base_version": 9}
+		if p := c.call("remember_long_term", in).refused(memd.CodeVersionConflict, "base_version"); (p.Head != nil) != want {
+			t.Errorf("conflict: %+v, want its head: %v", p, want)
+		}
+	}
+	// To who does not name its tags it stands in nobody's way.
+	s.call("remember_long_term", args{"memory_key": "pay", "summary": "the pear is paid", "source": "AGENTS.md", "namespace": "user", "access": []string{"board"}}).into(&w)
+	var m memd.Memory
+	if open.call("get", args{"memory_key": "pay"}).into(&m); m.Namespace != memd.DefaultNamespace {
+		t.Errorf("got that of %s", m.Namespace)
 	}
 }

@@ -179,7 +179,7 @@ func contextTool() *tool {
 func getTool() *tool {
 	in := closed(
 		text("id", "Of the memory."), text("memory_key", "Or its key."),
-		text("namespace", "Of the key. Default: the first of this agent, this project, user, default that has it."), maxCharsField(),
+		text("namespace", "Of the key. Default: the first of this agent, this project, user, default that has it."), accessField(), maxCharsField(),
 	)
 	return &tool{
 		name: "get", title: "Read one memory", core: true, readOnly: true, idempotent: true,
