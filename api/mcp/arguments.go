@@ -68,8 +68,7 @@ func arguments(raw json.RawMessage, s *jsonschema.Schema, out any) error {
 		}
 	}
 	if err := json.Unmarshal(encode(kept), out); err != nil {
-		return memd.Errorf(memd.CodeInvalidRequest, "the arguments cannot be read").
-			WithHint("times are RFC 3339, such as 2026-11-30T02:00:00.000Z")
+		return memd.Errorf(memd.CodeInvalidRequest, "the arguments cannot be read")
 	}
 	return nil
 }
@@ -80,7 +79,13 @@ func fits(value json.RawMessage, s *jsonschema.Schema) (json.RawMessage, bool) {
 	switch s.Type {
 	case "string":
 		var v string
-		return value, json.Unmarshal(value, &v) == nil && value[0] == '"' && (s.Enum == nil || slices.Contains(s.Enum, any(v)))
+		if json.Unmarshal(value, &v) != nil || value[0] != '"' {
+			return nil, false
+		}
+		if s.Format == timeFormat {
+			return value, json.Unmarshal(value, &memd.Time{}) == nil
+		}
+		return value, s.Enum == nil || slices.Contains(s.Enum, any(v))
 	case "boolean":
 		return value, string(value) == "true" || string(value) == "false"
 	case "integer":
@@ -124,6 +129,8 @@ func wanted(s *jsonschema.Schema) string {
 		return "a list of " + choices(s.Items.Enum)
 	case s.Type == "array":
 		return "a list of strings"
+	case s.Format == timeFormat:
+		return "an RFC 3339 time such as 2026-11-30T02:00:00.000Z"
 	case s.Enum != nil:
 		return "one of " + choices(s.Enum)
 	case s.Type == "integer":

@@ -21,6 +21,16 @@ func text(name, doc string) field {
 	return field{name: name, schema: &jsonschema.Schema{Type: "string", Description: doc}}
 }
 
+// timeFormat is JSON Schema's name for the times of RFC 3339.
+const timeFormat = "date-time"
+
+// moment is a time.
+func moment(name, doc string) field {
+	f := text(name, doc)
+	f.schema.Format = timeFormat
+	return f
+}
+
 func flag(name, doc string, otherwise bool) field {
 	return field{name: name, schema: &jsonschema.Schema{
 		Type: "boolean", Description: doc, Default: []byte(strconv.FormatBool(otherwise)),

@@ -104,7 +104,7 @@ func rememberTool() *tool {
 		text("summary", "One fact in words that stand alone: names, numbers, absolute dates.").must(),
 		text("raw_content", "The wording in full, where the summary is not enough."),
 		oneOf("kind", "Default event.", memd.AllKinds()), importanceField(), tagsField(), sourceText("source"), namespaceField(),
-		text("expires_at", "RFC 3339 time from which it is gone."), sessionField(),
+		moment("expires_at", "From when it is gone."), sessionField(),
 	)
 	return &tool{
 		name: "remember", title: "Remember for weeks", core: true, idempotent: true,
@@ -124,7 +124,7 @@ func rememberLongTermTool() *tool {
 		text("raw_content", "The wording in full."), importanceField(), tagsField(), namespaceField(),
 		number("base_version", "Refuse unless this is the current version; 0: the key must be new.", 0, 1<<30, -1),
 		listOf("access", "Restrict it to callers with these tags.", memd.MaxTags, anyWord), text("owner", "Who looks after it."),
-		text("verified_at", "RFC 3339 time of the check against the source. Default now."),
+		moment("verified_at", "When it was checked against the source. Default now."),
 	)
 	return &tool{
 		name: "remember_long_term", title: "Remember permanently", core: true, idempotent: true,
@@ -222,7 +222,7 @@ func verifyTool() *tool {
 	in := closed(
 		text("id", "Of the memory."), text("memory_key", "Or its key."),
 		text("namespace", "Of the key. Default: the first of this agent, this project, user, default that has it."),
-		text("verified_at", "RFC 3339 time of the check. Default now."),
+		moment("verified_at", "When it was checked. Default now."),
 	)
 	return &tool{
 		name: "verify", title: "Confirm after a check", idempotent: true,
