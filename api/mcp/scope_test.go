@@ -93,7 +93,11 @@ func TestPrecedence(t *testing.T) {
 func TestNamespacesOfAToken(t *testing.T) {
 	d := start(t, nil).listen()
 	token := d.token("ann", memd.RoleWrite, "project/p", "user")
-	d.admits(t, d.over(token, "?agent=a&project=p"))
+	s := d.over(token, "?agent=a&project=p")
+	if said := s.InitializeResult().Instructions; !strings.Contains(said, "reads project/p, user (") {
+		t.Errorf("it is told %q", said)
+	}
+	d.admits(t, s)
 	overSocket := d.open(mcp.Options{
 		Client:   func(context.Context) *client.Client { return client.New(tcp{d, token}) },
 		Defaults: mcp.Defaults{Agent: "a", Project: "p"},

@@ -258,3 +258,28 @@ func TestAge(t *testing.T) {
 		t.Errorf("stale: %s", r.text)
 	}
 }
+
+// Nothing of a session is for others to keep: the protocol lets whoever stands
+// between keep an answer that does not say so.
+func TestAnswersArePrivate(t *testing.T) {
+	d := start(t, nil)
+	s := d.open(mcp.Options{})
+	ctx := context.Background()
+	read, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: "memd://context/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := s.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources, err := s.ListResources(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]sdk.Cacheable{"read": read.Cacheable, "tools": tools.Cacheable, "resources": resources.Cacheable} {
+		if c.CacheScope != "private" || c.TTLMs != 0 {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
