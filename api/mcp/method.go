@@ -10,12 +10,13 @@ import (
 const (
 	methodCallTool     = "tools/call"
 	methodReadResource = "resources/read"
+	methodGetPrompt    = "prompts/get"
 )
 
 // known bounds what a method can be in a log.
 func known(method string) string {
 	switch method {
-	case methodCallTool, methodReadResource, "prompts/get", "completion/complete":
+	case methodCallTool, methodReadResource, methodGetPrompt, "completion/complete":
 		return method
 	}
 	return "other"

@@ -28,7 +28,7 @@ func (s *Server) addPrompts() {
 			defer cancel()
 			said, err := text(ctx, req.Params.Arguments)
 			if err != nil {
-				return nil, protocolError(s.told(ctx, "prompts/get", err))
+				return nil, protocolError(s.told(ctx, methodGetPrompt, err))
 			}
 			return &sdk.GetPromptResult{
 				Description: p.Description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: said}}},

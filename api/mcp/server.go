@@ -163,7 +163,11 @@ func (s *Server) surround(next sdk.MethodHandler) sdk.MethodHandler {
 		if read, ok := req.(*sdk.ReadResourceRequest); ok && method == methodReadResource {
 			return readResource(read, func() (sdk.Result, error) { return next(ctx, method, req) })
 		}
-		return next(ctx, method, req)
+		out, err = next(ctx, method, req)
+		if err != nil {
+			err = unnamed(method, err)
+		}
+		return out, err
 	}
 }
 

@@ -172,6 +172,9 @@ func (s *Stdio) count(n int) {
 
 // Write sends a message.
 func (s *Stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if r, ok := msg.(*jsonrpc.Response); ok && r.Error != nil {
+		msg = &jsonrpc.Response{ID: r.ID, Error: inOwnWords(r.Error)}
+	}
 	text, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err

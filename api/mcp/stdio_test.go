@@ -25,6 +25,7 @@ type line struct {
 	Error   *struct {
 		Code    int
 		Message string
+		Data    json.RawMessage
 	}
 }
 

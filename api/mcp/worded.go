@@ -8,7 +8,8 @@ import (
 )
 
 // worded replaces what the protocol's library says of a request that it does not
-// take, in plain text and with parts of the request, by memd's own refusal.
+// take, in plain text or as an error of the protocol, and with parts of the request,
+// by memd's own refusal. The library writes a message, or an event, at once.
 type worded struct {
 	http.ResponseWriter
 	refuse   func(*memd.Error)
@@ -39,7 +40,10 @@ func (w *worded) Write(b []byte) (int, error) {
 	if w.replaced {
 		return len(b), nil
 	}
-	return w.ResponseWriter.Write(b)
+	if n, err := w.ResponseWriter.Write(rewordedMessage(b)); err != nil {
+		return min(n, len(b)), err
+	}
+	return len(b), nil
 }
 
 // Unwrap lets http.ResponseController through.
