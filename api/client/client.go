@@ -115,6 +115,10 @@ func (c *Client) send(ctx context.Context, r request) (status int, body []byte, 
 	return res.StatusCode, body, nil
 }
 
+// maxAddress bounds an address, in bytes. The daemon takes headers of 64 KiB with
+// it, and of what is larger it says nothing in JSON.
+const maxAddress = 60 << 10
+
 // url is the request's address. An empty segment would name another route.
 func (r request) url() (string, error) {
 	var b strings.Builder
@@ -131,6 +135,9 @@ func (r request) url() (string, error) {
 	}
 	if len(r.query) > 0 {
 		b.WriteString("?" + r.query.Encode())
+	}
+	if b.Len() > maxAddress {
+		return "", memd.Errorf(memd.CodeTooLarge, "the ids, keys and filters of the request are too long")
 	}
 	return b.String(), nil
 }

@@ -34,6 +34,21 @@ func overBoth(t *testing.T, h http.HandlerFunc, test func(*testing.T, *Client)) 
 	})
 }
 
+// What has no room in an address is refused for its size, and not sent.
+func TestLongAddresses(t *testing.T) {
+	overBoth(t, func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("sent: %.60s", r.RequestURI)
+	}, func(t *testing.T, c *Client) {
+		_, id := c.Get(context.Background(), strings.Repeat("z", 70_000))
+		_, q := c.List(context.Background(), memd.List{Q: strings.Repeat("密", 10_000)})
+		for name, err := range map[string]error{"an id": id, "a query": q} {
+			if memd.CodeOf(err) != memd.CodeTooLarge || strings.Contains(err.Error(), "zzz") {
+				t.Errorf("%s: %.100v", name, err)
+			}
+		}
+	})
+}
+
 // Whatever an id or key holds, it stays one segment of the path.
 func TestSegments(t *testing.T) {
 	for segment, want := range map[string]string{
