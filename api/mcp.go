@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"unicode/utf8"
 
 	"memd"
 	"memd/api/mcp"
@@ -43,6 +44,9 @@ func (s *Server) newMCP(opts *Options) *mcp.Handler {
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		body, err := readBody(w, r, false)
+		if err == nil && !utf8.Valid(body) { // JSON would silently carry another text
+			err = memd.Errorf(memd.CodeInvalidRequest, "the body is not valid UTF-8")
+		}
 		if err != nil {
 			s.refuse(w, r, err)
 			return
