@@ -37,6 +37,9 @@ func list(ctx context.Context, s *Server, in listIn, room int) (answer, error) {
 		in.Limit = memd.DefaultListLimit
 	}
 	in.Access = append(in.Access, s.opts.Access...)
+	if in.Tier == memd.Transient {
+		in.SessionID = s.own(in.SessionID)
+	}
 	var named []string
 	if in.Namespace != "" {
 		named = []string{in.Namespace}
@@ -59,7 +62,7 @@ func (s *Server) listed(ctx context.Context, in listIn, names []string, limit in
 	for i := slices.Index(names, from.Namespace); i < len(names); i++ {
 		reply, err := s.client(ctx).List(ctx, memd.List{
 			Tier: in.Tier, Namespace: names[i], Kind: in.Kind, Tag: in.Tag, MemoryKey: in.MemoryKey, Stale: in.Stale, Q: in.Q,
-			SessionID: s.own(in.SessionID), Access: in.Access, Limit: limit - len(all.rows), Cursor: from.Cursor,
+			SessionID: in.SessionID, Access: in.Access, Limit: limit - len(all.rows), Cursor: from.Cursor,
 		})
 		if err != nil {
 			return page{}, err
