@@ -47,6 +47,9 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		if err == nil && !utf8.Valid(body) { // JSON would silently carry another text
 			err = memd.Errorf(memd.CodeInvalidRequest, "the body is not valid UTF-8")
 		}
+		if err == nil && !mcp.HasOwnID(body) {
+			err = memd.FieldErrorf(memd.CodeInvalidRequest, "id", "an id is a string or a whole number of at most 53 bits")
+		}
 		if err != nil {
 			s.refuse(w, r, err)
 			return

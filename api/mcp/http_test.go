@@ -176,7 +176,7 @@ func TestGates(t *testing.T) {
 	d.refused(d.ask(ask{token: d.admin, body: large}), http.StatusRequestEntityTooLarge, memd.CodeTooLarge)
 	d.refused(d.ask(ask{token: d.admin, session: id, body: "{}", header: map[string]string{"Content-Type": "text/plain"}}), http.StatusUnsupportedMediaType, memd.CodeUnsupportedMediaType)
 	for _, a := range []ask{
-		{body: "{"}, {body: ""}, {body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}"}, {body: `{"jsonrpc":"2.0","id":1,"method":"xylophone"}`}, {body: initialize, header: map[string]string{"Accept": "text/html"}},
+		{body: "{"}, {body: ""}, {body: `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`}, {body: `{"jsonrpc":"2.0","id":3.5,"method":"ping"}`}, {body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}"}, {body: `{"jsonrpc":"2.0","id":1,"method":"xylophone"}`}, {body: initialize, header: map[string]string{"Accept": "text/html"}},
 		{method: http.MethodGet, header: map[string]string{"Last-Event-ID": "xylophone"}}, {method: http.MethodGet, header: map[string]string{"Last-Event-ID": "xylophone_1"}},
 		{body: initialize, header: map[string]string{"Mcp-Protocol-Version": "1999-xylophone"}},
 	} {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
+	"strconv"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -226,21 +228,42 @@ func (l line) decode() (msg jsonrpc.Message, refusal []byte) {
 	if err != nil {
 		return nil, refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message", l.text)
 	}
+	if !HasOwnID(l.text) {
+		return nil, refuse(jsonrpc.CodeInvalidRequest, "an id is a string or a whole number of at most 53 bits", l.text)
+	}
 	return msg, nil
+}
+
+// HasOwnID reports whether the id of a message, where it is a number, comes back
+// as it was sent: of one that is not whole or too large the library makes another.
+func HasOwnID(text []byte) bool {
+	id := idOf(text)
+	if len(id) == 0 || id[0] == '"' {
+		return true
+	}
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil && max(n, -n) <= 1<<53 && n != math.MinInt64
+}
+
+// idOf is the id of a message, nil where it is neither a string nor a number.
+func idOf(text []byte) json.RawMessage {
+	var about struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(text, &about) != nil || len(about.ID) == 0 || !bytes.ContainsAny(about.ID[:1], `"-0123456789`) {
+		return nil
+	}
+	return about.ID
 }
 
 // refuse is the answer to what is no message, under its id where it has one.
 func refuse(code int64, why string, text []byte) []byte {
-	var about struct {
-		ID any `json:"id"`
+	id := idOf(text)
+	var readable any
+	if json.Unmarshal(id, &readable) != nil { // a number that clients could not read either
+		id = nil
 	}
-	_ = json.Unmarshal(text, &about)
-	switch about.ID.(type) {
-	case string, float64:
-	default:
-		about.ID = nil
-	}
-	out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": about.ID, "error": map[string]any{"code": code, "message": why}})
+	out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {
 		panic(err) // strings and numbers
 	}
