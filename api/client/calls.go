@@ -50,17 +50,17 @@ func (c *Client) EndSession(ctx context.Context, session string) (Reply[struct{}
 
 // Recall asks for the memories that bear on a query.
 func (c *Client) Recall(ctx context.Context, q memd.Query) (Reply[memd.Answer], error) {
-	return call[memd.Answer](ctx, c, request{method: http.MethodPost, path: v1("recall"), body: q})
+	return call[memd.Answer](ctx, c, request{method: http.MethodPost, path: v1("recall"), read: true, body: q})
 }
 
 // Context asks for the text a session should start from.
 func (c *Client) Context(ctx context.Context, req memd.ContextRequest) (Reply[memd.Context], error) {
-	return call[memd.Context](ctx, c, request{method: http.MethodPost, path: v1("context"), body: req})
+	return call[memd.Context](ctx, c, request{method: http.MethodPost, path: v1("context"), read: true, body: req})
 }
 
 // Why asks why a memory comes back for a query, or does not.
 func (c *Client) Why(ctx context.Context, req memd.WhyRequest) (Reply[memd.WhyAnswer], error) {
-	return call[memd.WhyAnswer](ctx, c, request{method: http.MethodPost, path: v1("why"), body: req})
+	return call[memd.WhyAnswer](ctx, c, request{method: http.MethodPost, path: v1("why"), read: true, body: req})
 }
 
 // List lists rows, newest first.

@@ -7,6 +7,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,10 @@ import (
 const host = "localhost"
 
 // Client calls the daemon. It is safe for concurrent use.
-type Client struct{ http *http.Client }
+type Client struct {
+	http   *http.Client
+	insist bool
+}
 
 // New makes a Client that sends its requests through rt: see [Unix] and
 // [Handler].
@@ -33,6 +37,11 @@ func New(rt http.RoundTripper) *Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// Insisting is the Client, sending a call once more where the daemon went away
+// before it answered: reads, and writes under an Idempotency-Key, so that what was
+// carried out is not carried out again. Other calls it sends once.
+func (c *Client) Insisting() *Client { return &Client{http: c.http, insist: true} }
 
 // Close gives up idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -53,6 +62,8 @@ type request struct {
 	path   []string
 	query  url.Values
 	body   any
+	read   bool   // changes nothing; a GET never does
+	once   string // its Idempotency-Key, "" for none
 }
 
 func v1(segments ...string) []string { return append([]string{"v1"}, segments...) }
@@ -61,7 +72,14 @@ func v1(segments ...string) []string { return append([]string{"v1"}, segments...
 // *memd.Error.
 func call[T any](ctx context.Context, c *Client, r request) (Reply[T], error) {
 	var reply Reply[T]
+	again := r.read || r.method == http.MethodGet
+	if _, writes := any(reply.Value).(memd.Written); c.insist && writes && r.method == http.MethodPost { // those heed it
+		r.once, again = rand.Text(), true
+	}
 	status, raw, err := c.send(ctx, r)
+	if _, lost := errors.AsType[*lostError](err); lost && again && c.insist {
+		status, raw, err = c.send(ctx, r)
+	}
 	if err != nil {
 		return reply, err
 	}
@@ -101,6 +119,9 @@ func (c *Client) send(ctx context.Context, r request) (status int, body []byte, 
 		return 0, nil, err
 	}
 	req.Header.Set("Accept", "application/json")
+	if r.once != "" {
+		req.Header.Set("Idempotency-Key", r.once)
+	}
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -158,9 +179,14 @@ func unanswered(ctx context.Context, err error) error {
 		Code:    memd.CodeStoreFailed,
 		Message: "the daemon went away before it answered",
 		Hint:    "whether the call was carried out is not known; look, then try again",
-		Err:     err,
+		Err:     &lostError{err},
 	}
 }
+
+// lostError is why an answer did not come, or not whole.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() error { return e.error }
 
 // problem is the RFC 9457 document of a failed call.
 type problem struct {

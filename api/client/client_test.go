@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -235,3 +236,71 @@ func TestUnanswered(t *testing.T) {
 		t.Errorf("given up: %v", err)
 	}
 }
+
+// A Client that insists repeats a call whose answer got lost, once, and no call that
+// a repeat would carry out twice.
+func TestInsisting(t *testing.T) {
+	ctx := context.Background()
+	for name, tt := range map[string]struct {
+		run   func(*Client) error
+		sends int  // where no answer ever comes
+		once  bool // under one Idempotency-Key
+	}{
+		"get":                {func(c *Client) error { _, err := c.Get(ctx, "x"); return err }, 2, false},
+		"list":               {func(c *Client) error { _, err := c.List(ctx, memd.List{}); return err }, 2, false},
+		"recall":             {func(c *Client) error { _, err := c.Recall(ctx, memd.Query{Query: "x"}); return err }, 2, false},
+		"context":            {func(c *Client) error { _, err := c.Context(ctx, memd.ContextRequest{}); return err }, 2, false},
+		"why":                {func(c *Client) error { _, err := c.Why(ctx, memd.WhyRequest{}); return err }, 2, false},
+		"note":               {func(c *Client) error { _, err := c.Note(ctx, "s", memd.Note{}); return err }, 2, true},
+		"remember":           {func(c *Client) error { _, err := c.Remember(ctx, memd.Remember{}); return err }, 2, true},
+		"remember_long_term": {func(c *Client) error { _, err := c.RememberLongTerm(ctx, memd.RememberLongTerm{}); return err }, 2, true},
+		"verify":             {func(c *Client) error { _, err := c.Verify(ctx, "x", memd.Verify{}); return err }, 2, true},
+		"forget":             {func(c *Client) error { _, err := c.Forget(ctx, "x"); return err }, 1, false},
+		"patch":              {func(c *Client) error { _, err := c.Patch(ctx, "x", memd.Patch{}); return err }, 1, false},
+		"rollover":           {func(c *Client) error { _, err := c.Rollover(ctx); return err }, 1, false},
+		"backup":             {func(c *Client) error { _, err := c.Backup(ctx, ""); return err }, 1, false},
+	} {
+		for answered, sends := range map[int]int{0: tt.sends, 2: tt.sends, 1: 1} { // by which of the sends; 0: by none
+			var keys []string
+			var bodies []string
+			overBoth(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) }, func(t *testing.T, c *Client) {
+				keys, bodies = nil, nil
+				next := c.http.Transport
+				c = New(tripper(func(r *http.Request) (*http.Response, error) {
+					body := []byte{}
+					if r.Body != nil {
+						body, _ = io.ReadAll(r.Body)
+						r.Body = io.NopCloser(bytes.NewReader(body))
+					}
+					keys, bodies = append(keys, r.Header.Get("Idempotency-Key")), append(bodies, string(body))
+					res, err := next.RoundTrip(r)
+					if len(keys) != answered && err == nil {
+						return nil, errors.Join(io.EOF, res.Body.Close())
+					}
+					return res, err
+				}))
+				err := tt.run(c.Insisting())
+				if len(keys) != sends || (err == nil) != (answered == sends) {
+					t.Errorf("%s, answered by send %d: sent %d times, want %d: %v", name, answered, len(keys), sends, err)
+				}
+				if err != nil && memd.CodeOf(err) != memd.CodeStoreFailed {
+					t.Errorf("%s: %v", name, err)
+				}
+				if (keys[0] != "") != tt.once || keys[0] != keys[len(keys)-1] || bodies[0] != bodies[len(bodies)-1] {
+					t.Errorf("%s: keys %q, bodies %q", name, keys, bodies)
+				}
+				if _ = tt.run(c.Insisting()); tt.once && keys[len(keys)-1] == keys[0] {
+					t.Errorf("%s: two calls have one key", name)
+				}
+				keys = nil
+				if _ = tt.run(c); len(keys) != 1 || keys[0] != "" {
+					t.Errorf("%s: one that does not insist sends %q", name, keys)
+				}
+			})
+		}
+	}
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }

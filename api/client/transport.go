@@ -19,7 +19,7 @@ func Unix(path string) http.RoundTripper {
 
 // Dialled carries each request over a connection of its own, which dial makes, so
 // that one is answered, or was never sent, or was sent to a daemon that went away
-// meanwhile. No call is sent twice. A *memd.Error of dial is the call's.
+// meanwhile. It sends no request twice. A *memd.Error of dial is the call's.
 func Dialled(dial func(context.Context) (net.Conn, error)) http.RoundTripper {
 	t := over(dial)
 	t.DisableKeepAlives = true // a kept connection may have ended with its daemon

@@ -99,7 +99,7 @@ func (s *speaker) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := client.New(client.Dialled(daemon.Dial))
+	c := client.New(client.Dialled(daemon.Dial)).Insisting()
 	server := mcp.New(mcp.Options{
 		Client:   func(context.Context) *client.Client { return c },
 		Defaults: s.Defaults, Profile: s.profile,
