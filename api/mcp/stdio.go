@@ -42,9 +42,10 @@ type Stdio struct {
 	writing chan struct{} // held by who writes
 
 	mu        sync.Mutex
-	open      int           // calls that were read and not answered
-	finishing bool          // no more will come
-	answered  chan struct{} // closed when none is open then
+	ids       map[jsonrpc.ID]struct{} // of calls that were read and not answered
+	open      int                     // how many of those answers are not written
+	finishing bool                    // no more will come
+	answered  chan struct{}           // closed when none is open then
 	done      sync.Once
 }
 
@@ -60,7 +61,7 @@ func NewStdio(in io.Reader, out io.Writer) *Stdio {
 	return &Stdio{
 		in: bufio.NewReaderSize(in, 64<<10), out: out, last: lastAnswers,
 		lines: make(chan line), ended: make(chan struct{}), closed: make(chan struct{}),
-		writing: make(chan struct{}, 1), answered: make(chan struct{}),
+		writing: make(chan struct{}, 1), answered: make(chan struct{}), ids: map[jsonrpc.ID]struct{}{},
 	}
 }
 
@@ -130,10 +131,12 @@ func (s *Stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, io.EOF
 		case l := <-s.lines:
 			msg, refusal := l.decode()
+			if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && !s.takes(req.ID) {
+				// Which the library would leave without an answer. With the id it would
+				// pass for that of the other call.
+				refusal = refuse(jsonrpc.CodeInvalidRequest, "the id is that of a call that is not answered yet", nil)
+			}
 			if refusal == nil {
-				if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
-					s.count(1)
-				}
 				return msg, nil
 			}
 			if err := s.write(ctx, refusal); err != nil {
@@ -162,6 +165,26 @@ func (s *Stdio) finish(ctx context.Context) {
 	}
 }
 
+// takes counts a call with an id; it does not where one of that id runs.
+func (s *Stdio) takes(id jsonrpc.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, runs := s.ids[id]; runs {
+		return false
+	}
+	s.ids[id] = struct{}{}
+	s.open++
+	return true
+}
+
+// frees says that a call is answered: with the answer in hands its client may use
+// the id again.
+func (s *Stdio) frees(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ids, id)
+}
+
 // count adds n to the calls that were read and not answered.
 func (s *Stdio) count(n int) {
 	s.mu.Lock()
@@ -181,11 +204,11 @@ func (s *Stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	err = s.write(ctx, text)
-	if _, ok := msg.(*jsonrpc.Response); ok {
-		s.count(-1)
+	if res, ok := msg.(*jsonrpc.Response); ok {
+		s.frees(res.ID)
+		defer s.count(-1)
 	}
-	return err
+	return s.write(ctx, text)
 }
 
 // write sends one line whole, and gives up waiting for a client that does not read

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"memd"
 	"memd/api/client"
 	"memd/api/mcp"
 )
@@ -178,3 +180,94 @@ func TestStdioNobodyReads(t *testing.T) {
 		})
 	}
 }
+
+// A second call under the id of one that runs is refused, without that id; once the
+// first is answered the id can be used again.
+func TestStdioIDTwice(t *testing.T) {
+	d := start(t, nil)
+	asked, release := make(chan struct{}, 10), make(chan struct{})
+	slow := client.New(tripper(func(r *http.Request) (*http.Response, error) {
+		asked <- struct{}{}
+		<-release
+		return client.Handler(d.server.Local()).RoundTrip(r)
+	}))
+	theirs, in := io.Pipe()
+	out, ours := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- mcp.New(mcp.Options{Client: func(context.Context) *client.Client { return slow }}).Run(t.Context(), mcp.NewStdio(theirs, ours))
+	}()
+	answers := bufio.NewReader(out)
+	say := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(in, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear := func() line {
+		t.Helper()
+		text, err := answers.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return linesOf(t, text)[0]
+	}
+	const call = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get","arguments":{"memory_key":"x"}}}` + "\n"
+	say(hello)
+	hear()
+	say(call)
+	<-asked
+	say(call)
+	if l := hear(); l.ID != nil || l.Error == nil || l.Error.Code != -32600 {
+		t.Errorf("the second call is answered %+v", l)
+	}
+	close(release)
+	for range 2 {
+		if l := hear(); l.ID != float64(7) || l.Result == nil {
+			t.Errorf("the call is answered %+v", l)
+		}
+		say(call)
+	}
+	hear()
+	_ = in.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	_ = out.Close()
+}
+
+// A write whose answer got lost is carried out once, and answered.
+func TestWriteWithALostAnswer(t *testing.T) {
+	d := start(t, nil)
+	lost := 0
+	c := client.New(tripper(func(r *http.Request) (*http.Response, error) {
+		res, err := client.Handler(d.server.Local()).RoundTrip(r)
+		if lost++; lost%2 == 1 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return res, err
+	})).Insisting()
+	s := d.open(mcp.Options{Client: func(context.Context) *client.Client { return c }})
+	var w memd.Written
+	for _, tool := range []string{"note", "remember"} {
+		s.call(tool, args{"summary": "carried out once"}).into(&w)
+		if w.ID == "" || w.Deduplicated {
+			t.Errorf("%s answers %+v", tool, w)
+		}
+	}
+	s.call("remember_long_term", args{"memory_key": "a.b", "summary": "carried out once", "source": "AGENTS.md"}).into(&w)
+	if w.Version != 1 || w.Unchanged {
+		t.Errorf("remember_long_term answers %+v", w)
+	}
+	for _, tier := range d.stats() {
+		want := map[memd.Tier]int{memd.Transient: 1, memd.Short: 1, memd.Long: 1}[tier.Tier]
+		if tier.Rows != want {
+			t.Errorf("%d rows in %s, want %d", tier.Rows, tier.Tier, want)
+		}
+	}
+	lost = 1 // but not the answer to the end of the session, which is asked for once
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }

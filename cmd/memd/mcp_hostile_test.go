@@ -56,7 +56,7 @@ func hostileLines() map[string]struct {
 		"odd arguments":           {call(1, `{"name":"recall","arguments":[]}`) + call(2, `{"name":"recall","arguments":null}`) + call(3, `{"name":"recall","arguments":{"query":7,"nope":1}}`), 3},
 		"an odd version":          {`{"jsonrpc":"3.0","id":1,"method":"ping"}` + "\n" + `{"id":2,"method":"ping"}` + "\n", 2},
 		"odd ids":                 {`{"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":"` + strings.Repeat("i", 1<<16) + `","method":"ping"}` + "\n", -1},
-		"one id twice":            {call(1, `{"name":"list","arguments":{}}`) + call(1, `{"name":"list","arguments":{}}`), -1},
+		"one id twice":            {call(1, `{"name":"list","arguments":{}}`) + call(1, `{"name":"list","arguments":{}}`), 2},
 		"answers nobody asked":    {`{"jsonrpc":"2.0","id":99,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":98,"error":{"code":1,"message":"x"}}` + "\n", 0},
 		"a second greeting":       {strings.Replace(hello, `"hello"`, `"again"`, 1), 1},
 		"cancellations":           {call(1, `{"name":"list","arguments":{}}`) + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}` + "\n", -1},
