@@ -56,6 +56,7 @@ type agent struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	lines  chan said // closed when stdout is
+	heard  map[any]said
 	errs   bytes.Buffer
 	done   chan struct{}
 	nextID int
@@ -70,7 +71,7 @@ func (b *box) agent(args ...string) *agent {
 func (b *box) greet(cmd *exec.Cmd) *agent {
 	b.t.Helper()
 	b.endsDaemon()
-	a := &agent{box: b, cmd: cmd, lines: make(chan said, 1000), done: make(chan struct{})}
+	a := &agent{box: b, cmd: cmd, lines: make(chan said, 1000), heard: map[any]said{}, done: make(chan struct{})}
 	var err error
 	if a.in, err = cmd.StdinPipe(); err != nil {
 		b.t.Fatal(err)
@@ -157,20 +158,22 @@ func (a *agent) say(text string) {
 	}
 }
 
-// hear waits for the answer of an id.
+// hear waits for the answer of an id, and keeps those of others.
 func (a *agent) hear(id any) said {
 	a.box.t.Helper()
 	late := time.After(patience)
 	for {
+		if s, ok := a.heard[id]; ok {
+			delete(a.heard, id)
+			return s
+		}
 		select {
 		case s, ok := <-a.lines:
 			if !ok {
 				<-a.done
 				a.box.t.Fatalf("it ended without an answer to %v: %s", id, a.errs.String())
 			}
-			if s.ID == id {
-				return s
-			}
+			a.heard[s.ID] = s
 		case <-late:
 			a.box.t.Fatalf("no answer to %v", id)
 		}
