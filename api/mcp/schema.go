@@ -121,7 +121,8 @@ func memoryFields() []field {
 		case "stale":
 			fields[i].schema.Description = "check it against its source before you rely on it"
 		case "updated_at":
-			fields[i].schema = &jsonschema.Schema{Types: []string{"string", "null"}}
+			// Of two types some clients make none.
+			fields[i].schema = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "null"}}}
 		}
 	}
 	return fields
