@@ -47,7 +47,7 @@ func Describe(profile string) (Description, error) {
 			Description string             `json:"description"`
 			InputSchema *jsonschema.Schema `json:"inputSchema"`
 		}{t.name, t.doc, t.in}))
-		whole := chars(encode(t.definition()))
+		whole := chars(encode(t.offer))
 		d.Tools = append(d.Tools, ToolSize{t.name, sizeOf(seen), sizeOf(whole)})
 		shown, listed = shown+seen, listed+whole
 	}

@@ -76,7 +76,7 @@ func New(opts Options) *Server {
 	s.addResources()
 	s.addPrompts()
 	for _, t := range toolsOf(opts.Profile) {
-		s.sdk.AddTool(t.definition(), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		s.sdk.AddTool(t.offer, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.call(ctx, t, req), nil
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,6 +32,7 @@ type tool struct {
 	destructive      bool
 	idempotent       bool
 	in, out          *jsonschema.Schema
+	offer            *sdk.Tool // as clients see it
 	run              func(ctx context.Context, s *Server, in json.RawMessage, room int) (answer, error)
 }
 
@@ -45,25 +47,35 @@ func calling[I any](in *jsonschema.Schema, run func(context.Context, *Server, I,
 	}
 }
 
-// definition is the tool as clients see it.
+// definition is the tool as clients see it. Its schemas are encoded, which their
+// library would do with every tools/list and takes most of its time for.
 func (t *tool) definition() *sdk.Tool {
 	closedWorld := false
 	return &sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.doc, InputSchema: t.in, OutputSchema: t.out,
+		Name: t.name, Title: t.title, Description: t.doc, InputSchema: encode(t.in), OutputSchema: encode(t.out),
 		Annotations: &sdk.ToolAnnotations{
 			Title: t.title, ReadOnlyHint: t.readOnly, DestructiveHint: &t.destructive, IdempotentHint: t.idempotent, OpenWorldHint: &closedWorld,
 		},
 	}
 }
 
-// tools are those of a profile.
+// toolsOf are the tools of a profile. They are those of every session, and stay as
+// they are.
 func toolsOf(profile string) []*tool {
-	all := []*tool{rememberTool(), rememberLongTermTool(), noteTool(), recallTool(), contextTool(), getTool(), listTool(), forgetTool(), verifyTool(), whyTool()}
+	all := slices.Clone(allTools())
 	if profile == ProfileCore {
 		all = slices.DeleteFunc(all, func(t *tool) bool { return !t.core })
 	}
 	return all
 }
+
+var allTools = sync.OnceValue(func() []*tool {
+	all := []*tool{rememberTool(), rememberLongTermTool(), noteTool(), recallTool(), contextTool(), getTool(), listTool(), forgetTool(), verifyTool(), whyTool()}
+	for _, t := range all {
+		t.offer = t.definition()
+	}
+	return all
+})
 
 // Arguments that several tools share.
 func namespaceField() field {
