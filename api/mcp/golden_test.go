@@ -30,10 +30,10 @@ type transcript struct {
 }
 
 var (
-	anID     = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-	fenceID  = regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`)
-	aTime    = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:T[0-9:.]+Z)?`)
-	aFigure  = regexp.MustCompile(`("(?:took_ms|score)": )[0-9.]+`)
+	anID    = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	fenceID = regexp.MustCompile(`(memd-memories id=\\?")[0-9a-f]{16}`)
+	aTime   = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:T[0-9:.]+Z)?`)
+	aFigure = regexp.MustCompile(`("(?:took_ms|score)": )[0-9.]+`)
 )
 
 func (x *transcript) write(mark, text string) {
@@ -46,7 +46,7 @@ func (x *transcript) write(mark, text string) {
 	text = fenceID.ReplaceAllString(text, "${1}FENCE")
 	text = aFigure.ReplaceAllString(aTime.ReplaceAllString(text, "TIME"), "${1}0")
 	for line := range strings.Lines(text) {
-		x.text.WriteString(mark + " " + strings.TrimRight(line, " \n") + "\n")
+		x.text.WriteString(strings.TrimRight(mark+" "+line, " \n") + "\n")
 	}
 }
 
