@@ -33,7 +33,7 @@ func signedJSON(text string) string {
 
 // wrappers are the names in answers that hold memories, or say something about them.
 const wrappers = `results memories versions head content structuredContent isError jsonrpc id result type text used_chars included left_out
- next_cursor empty_reason filtered degraded took_ms memory_key reason`
+ shortened contents uri mimeType resultType ttlMs cacheScope next_cursor empty_reason filtered degraded took_ms memory_key reason`
 
 var anID = regexp.MustCompile(`^` + uuid + `$`)
 
@@ -50,6 +50,9 @@ func answered(v any) bool {
 		}
 		holds := false
 		for name, value := range v {
+			if name == "_meta" { // of the Model Context Protocol, about who answers
+				continue
+			}
 			if !slices.Contains(strings.Fields(wrappers), name) {
 				return false
 			}

@@ -75,7 +75,8 @@ func classify(text string) []line {
 	for i, part := range parts {
 		parts[i] = signed(plainly(part))
 	}
-	r := reader{lines: strings.Split(strings.Join(parts, whole), "\n")}
+	joined := beforeSign.ReplaceAllString(strings.Join(parts, whole), "$1$2") // in one line with it
+	r := reader{lines: strings.Split(joined, "\n")}
 	r.orphans()
 	for r.at < len(r.lines) && !r.ownFound() {
 		r.next(r.lines[r.at])

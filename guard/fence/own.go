@@ -2,6 +2,7 @@ package fence
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,9 +69,21 @@ const (
 	maxAnnouncedChars = 80
 )
 
+// preface is what stands before the fence in the answer of a tool of package mcp.
+const preface = `(?:Incomplete: [a-z, ]+ could not be asked\.[ \n]*)?(?:\d+ memories|1 memory)\.(?: More with cursor [A-Za-z0-9_-]+\.)?`
+
+var (
+	prefaced   = regexp.MustCompile(`^` + preface + `$`)
+	incomplete = regexp.MustCompile(`^Incomplete: [a-z, ]+ could not be asked\.$`)
+	beforeSign = regexp.MustCompile(`(?m)^([` + marks + `]*)` + preface + `[ \t]*([` + opened + whole + `])`)
+)
+
 // ofWords is the class of a line of words.
 func ofWords(s string) class {
 	if wordless(s) {
+		return empty
+	}
+	if said := strings.Trim(s, "\"'` \t"); strings.HasSuffix(said, ".") && (prefaced.MatchString(said) || incomplete.MatchString(said)) {
 		return empty
 	}
 	if len(s) > utf8.UTFMax*maxAnnouncedChars {
