@@ -73,7 +73,7 @@ beside it. Done again, it changes nothing.`,
 			return c.writeSetup(client, machine, scope, server)
 		},
 	}
-	cmd.Flags().BoolVar(&show, "print", false, "print what belongs into the file, and write nothing")
+	cmd.Flags().BoolVar(&show, "print", false, "print what belongs in the file, and write nothing")
 	cmd.Flags().StringVar(&agent, "agent", "", "the agent that memories are kept for, in the namespace agent/NAME")
 	cmd.Flags().StringVar((*string)(&scope), "scope", string(scope), "for this user in all projects, or for the project of the working folder")
 	names(cmd, "scope", []agents.Scope{agents.ScopeUser, agents.ScopeProject})
@@ -186,7 +186,7 @@ func (c *cli) printSetup(client agents.Client, m agents.Machine, scope agents.Sc
 		}{client.Name, scope, file, snippet})
 	}
 	return c.print(func(w io.Writer) {
-		fmt.Fprintf(w, "This belongs into %s:\n\n%s", file, snippet)
+		fmt.Fprintf(w, "This belongs in %s:\n\n%s", file, snippet)
 	})
 }
 
