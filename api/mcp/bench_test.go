@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"memd/api/mcp"
@@ -23,4 +24,17 @@ func BenchmarkSession(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A context of which much is left out for want of room.
+func BenchmarkContext(b *testing.B) {
+	d := start(b, nil)
+	s := d.open(mcp.Options{})
+	for i := range 180 {
+		s.call("remember_long_term", args{"memory_key": fmt.Sprintf("kumquat/%d", i), "summary": fmt.Sprintf("fact %d waits for the kumquat", i), "source": "AGENTS.md"})
+		s.call("remember", args{"summary": fmt.Sprintf("event %d waits for the kumquat", i)})
+	}
+	for b.Loop() {
+		s.call("context", args{"query": "kumquat"})
+	}
 }
