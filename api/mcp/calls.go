@@ -17,7 +17,25 @@ func remember(ctx context.Context, s *Server, in memd.Remember, room int) (answe
 
 func rememberLongTerm(ctx context.Context, s *Server, in memd.RememberLongTerm, room int) (answer, error) {
 	in.Namespace = s.home(in.Namespace)
-	return s.written(s.client(ctx).RememberLongTerm(ctx, in))(room)
+	c := s.client(ctx)
+	if err := s.mayReplace(ctx, c, in); err != nil {
+		return answer{}, err
+	}
+	return s.written(c.RememberLongTerm(ctx, in))(room)
+}
+
+// mayReplace refuses to write over a restricted memory whose access tags neither the
+// call nor the session names. What else is wrong the write itself tells.
+func (s *Server) mayReplace(ctx context.Context, c *client.Client, in memd.RememberLongTerm) error {
+	head, err := c.Head(ctx, in.Namespace, in.MemoryKey)
+	switch e := refusalOf(ctx, err); {
+	case err == nil && !s.names(head.Value.Access, in.Access):
+		return memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the key is that of a restricted memory whose access tags are not named").
+			WithHint("name them as access, or take another key")
+	case err != nil && (e.Code == memd.CodeStoreBusy || e.Code == memd.CodeStoreFailed || e.Code == memd.CodeRateLimited):
+		return err
+	}
+	return nil
 }
 
 func note(ctx context.Context, s *Server, in struct {
@@ -36,7 +54,7 @@ func (s *Server) home(named string) string {
 	if named != "" {
 		return named
 	}
-	return s.opts.writes()
+	return s.writes()
 }
 
 // own is the session of a call.
@@ -252,14 +270,19 @@ func get(ctx context.Context, s *Server, in target, room int) (answer, error) {
 
 func forget(ctx context.Context, s *Server, in target, _ int) (answer, error) {
 	c := s.client(ctx)
-	err := in.check()
+	err, given := in.check(), in.Namespace
 	switch {
 	case err != nil:
 	case in.ID != "":
-		_, err = c.Forget(ctx, in.ID)
+		if _, err = s.find(ctx, c, in); err == nil {
+			_, err = c.Forget(ctx, in.ID)
+		}
 	default:
-		_, err = c.ForgetKey(ctx, s.home(in.Namespace), in.MemoryKey)
-		if e := refusalOf(ctx, err); err != nil && e.Code == memd.CodeNotFound && in.Namespace == "" {
+		in.Namespace = s.home(given)
+		if _, err = s.find(ctx, c, in); err == nil {
+			_, err = c.ForgetKey(ctx, in.Namespace, in.MemoryKey)
+		}
+		if e := refusalOf(ctx, err); err != nil && e.Code == memd.CodeNotFound && given == "" {
 			err = memd.Errorf(memd.CodeNotFound, "there is no such key where this session writes").WithHint("name its namespace, or its id")
 		}
 	}
@@ -274,15 +297,11 @@ func verify(ctx context.Context, s *Server, in struct {
 	memd.Verify
 }, room int) (answer, error) {
 	c := s.client(ctx)
-	id := in.ID
-	if id == "" || in.MemoryKey != "" {
-		reply, err := s.find(ctx, c, in.target)
-		if err != nil {
-			return answer{}, err
-		}
-		id = reply.Value.ID
+	reply, err := s.find(ctx, c, in.target)
+	if err != nil {
+		return answer{}, err
 	}
-	a, err := s.written(c.Verify(ctx, id, in.Verify))(room)
+	a, err := s.written(c.Verify(ctx, reply.Value.ID, in.Verify))(room)
 	if err == nil {
 		a.text = strings.Replace(a.text, "Saved: ", "Verified: ", 1)
 	}

@@ -27,6 +27,11 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 		for _, ns := range s.reads() {
 			found.add(ns)
 		}
+		if s.opts.Caller != nil {
+			for _, ns := range s.opts.Caller().Namespaces {
+				found.add(ns)
+			}
+		}
 	case "session", "session_id":
 		found.add(s.session)
 	case "memory_key":

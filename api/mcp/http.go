@@ -159,7 +159,7 @@ func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Err
 	c := client.New(client.Handler(http.HandlerFunc(as)))
 	s.Server = New(Options{
 		Client:   func(context.Context) *client.Client { return c },
-		Sees:     func(ns string) bool { return s.caller.Load().Sees(ns) },
+		Caller:   func() memd.Caller { return *s.caller.Load() },
 		Defaults: defaults, Profile: profile, Fence: h.opts.Fence, Version: h.opts.Version, Log: h.opts.Log,
 	})
 	opens, err := initializes(r)

@@ -42,12 +42,13 @@ type problem struct {
 // Bounds of what a refusal says beside its head, in code points.
 const (
 	maxDetail = 160
+	maxHint   = 200
 	maxNames  = 4 // of rules, and of fields
 )
 
 func problemOf(e *memd.Error) problem {
 	p := problem{
-		Code: e.Code, Detail: clip(e.Message, maxDetail), Field: clip(e.Field, maxDetail/4), Hint: clip(e.Hint, maxDetail),
+		Code: e.Code, Detail: clip(e.Message, maxDetail), Field: clip(e.Field, maxDetail/4), Hint: clip(e.Hint, maxHint),
 		Rules: e.Rules, Fields: e.Fields,
 	}
 	if p.Detail == "" {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memd"
@@ -68,13 +69,68 @@ func (s *Server) reads() []string {
 		return s.seen
 	}
 	all := s.opts.reads()
-	if s.opts.Sees != nil {
-		all = slices.DeleteFunc(all, func(ns string) bool { return !s.opts.Sees(ns) })
+	if s.opts.Caller != nil {
+		c := s.opts.Caller()
+		all = slices.DeleteFunc(all, func(ns string) bool { return !c.Sees(ns) })
+		if len(all) == 0 && len(c.Namespaces) == 1 {
+			return slices.Clone(c.Namespaces)
+		}
 	}
 	if len(all) == 0 {
 		all = []string{memd.DefaultNamespace} // which REST refuses, and says what to do
 	}
 	return all
+}
+
+// writes is the namespace that is written where none is named: that of the defaults,
+// or the only one of a caller who sees none of the defaults.
+func (s *Server) writes() string {
+	if s.opts.Caller != nil {
+		c := s.opts.Caller()
+		if len(c.Namespaces) == 1 && !slices.ContainsFunc(s.opts.reads(), c.Sees) {
+			return c.Namespaces[0]
+		}
+	}
+	return s.opts.writes()
+}
+
+// habits says what the session reads and writes where no namespace is named, and
+// which ones its caller may name where those are not all.
+func (s *Server) habits() string {
+	reads, writes, own := s.reads(), s.writes(), s.ownNamespaces()
+	said := "reads " + strings.Join(reads, ", ") + " (the first wins)"
+	if own != "" && !s.opts.Caller().Sees(reads[0]) {
+		said = "reads what a call names as its namespace"
+	}
+	if own != "" && !s.opts.Caller().Sees(writes) {
+		writes = "where a call names one"
+	}
+	if said += " and writes " + writes; own != "" {
+		said += ". Its token sees " + own + " alone"
+	}
+	return said
+}
+
+// maxOwn bounds the namespaces of a caller that are said to it, in characters.
+const maxOwn = memd.MaxNamespaceLen
+
+// ownNamespaces are the namespaces of a caller who does not see all, as many as there
+// is room for; "" where that is not known.
+func (s *Server) ownNamespaces() string {
+	if s.opts.Caller == nil {
+		return ""
+	}
+	said, names := "", s.opts.Caller().Namespaces
+	for i, ns := range names {
+		if i > 0 && len(said)+len(ns) > maxOwn {
+			return said + " and " + strconv.Itoa(len(names)-i) + " more"
+		}
+		if i > 0 {
+			said += ", "
+		}
+		said += ns
+	}
+	return said
 }
 
 // reading runs a read in the namespaces named, or else in the default ones. Where
@@ -86,7 +142,7 @@ func reading[T any](ctx context.Context, s *Server, c *client.Client, named []st
 	names := s.reads()
 	out, err := run(names)
 	e := refusalOf(ctx, err)
-	if err == nil || e.Code != memd.CodeForbidden || e.Field == "" || s.opts.Sees != nil {
+	if err == nil || e.Code != memd.CodeForbidden || e.Field == "" || s.opts.Caller != nil {
 		return out, err
 	}
 	var seen []string

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -105,17 +106,57 @@ func TestNamespacesOfAToken(t *testing.T) {
 	d.admits(t, overSocket)
 }
 
-// A token that sees none of the default namespaces is told so by every read.
+// A token that sees none of the default namespaces is told by every call which it sees.
 func TestNoNamespaceOfAToken(t *testing.T) {
 	d := start(t, nil).listen()
-	s := d.over(d.token("ann", memd.RoleWrite, "project/p"), "")
-	for tool, in := range map[string]args{"recall": {"query": "plum"}, "context": {}, "list": {}, "get": {"memory_key": "k"}, "why": {"memory_key": "k"}} {
-		if p := s.call(tool, in).refused(memd.CodeForbidden, "namespace"); p.Hint == "" {
-			t.Errorf("%s: no hint", tool)
+	s := d.over(d.token("ann", memd.RoleWrite, "project/p", "team/x"), "")
+	if said := s.InitializeResult().Instructions; !strings.Contains(said, "sees project/p, team/x alone") || strings.Contains(said, "default") {
+		t.Errorf("it is told %q", said)
+	}
+	for tool, in := range map[string]args{
+		"recall": {"query": "plum"}, "context": {}, "list": {}, "get": {"memory_key": "k"}, "why": {"memory_key": "k"},
+		"remember": {"summary": "a plum"}, "forget": {"memory_key": "k"},
+	} {
+		if p := s.call(tool, in).refused(memd.CodeForbidden, "namespace"); !strings.Contains(p.Hint, "project/p, team/x") {
+			t.Errorf("%s: %q", tool, p.Hint)
 		}
+	}
+	_, err := s.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memd://key/default/k"})
+	if err == nil || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("the resource: %v", err)
 	}
 	var page memd.Page
 	s.call("list", args{"namespace": "project/p"}).into(&page)
+	many := []string{}
+	for i := range 60 {
+		many = append(many, fmt.Sprintf("team/%s-%d", strings.Repeat("x", 50), i))
+	}
+	s = d.over(d.token("bob", memd.RoleWrite, many...), "")
+	r := s.call("remember", args{"summary": "a plum"})
+	p := r.refused(memd.CodeForbidden, "namespace")
+	if said := s.InitializeResult().Instructions; !strings.Contains(p.Hint, many[0]+", "+many[1]+" and ") || len(r.text) > 500 || len(r.structured) > 500 || len(said) > 1200 {
+		t.Errorf("of many it is told %q and %q", r.text, said)
+	}
+}
+
+// The one namespace of a token that sees none of the default ones is its default.
+func TestOneNamespaceOfAToken(t *testing.T) {
+	d := start(t, nil).listen()
+	s := d.over(d.token("ann", memd.RoleWrite, "team/x"), "?agent=a")
+	if said := s.InitializeResult().Instructions; !strings.Contains(said, "reads team/x (") || !strings.Contains(said, "writes team/x.") {
+		t.Errorf("it is told %q", said)
+	}
+	var w memd.Written
+	if s.call("remember", args{"summary": "a plum"}).into(&w); w.Namespace != "team/x" {
+		t.Errorf("written to %s", w.Namespace)
+	}
+	var a memd.Answer
+	if s.call("recall", args{"query": "plum"}).into(&a); len(a.Results) != 1 {
+		t.Errorf("found %+v", a)
+	}
+	s.call("remember_long_term", args{"memory_key": "k", "summary": "a plum", "source": "AGENTS.md"}).into(&w)
+	s.call("forget", args{"memory_key": "k"}).into(&struct{}{})
+	s.call("recall", args{"query": "plum", "namespaces": []string{"default"}}).refused(memd.CodeForbidden, "namespace")
 }
 
 func (d *daemon) admits(t *testing.T, s *session) {
@@ -225,8 +266,10 @@ func TestAccess(t *testing.T) {
 			in["access"] = []string{"hr", "it"}
 			c.call("get", in).into(&memd.Memory{})
 		}
-		if got := !c.call("verify", args{"memory_key": "pay"}).isError; got != (want == 1) {
-			t.Errorf("verify: %v, want %d", got, want)
+		for _, in := range []args{{"memory_key": "pay"}, {"id": w.ID}} {
+			if got := !c.call("verify", in).isError; got != (want == 1) {
+				t.Errorf("verify %v: %v, want %d", in, got, want)
+			}
 		}
 		for _, uri := range []string{"memd://key/default/pay", "memd://memory/" + w.ID} {
 			_, err := c.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri})
@@ -235,16 +278,53 @@ func TestAccess(t *testing.T) {
 			}
 		}
 	}
-	for c, want := range map[*session]bool{s: false, open: true} {
-		in := args{"memory_key": "pay", "summary": "the plum is owed", "source": "AGENTS.md", "base_version": 9}
-		if p := c.call("remember_long_term", in).refused(memd.CodeVersionConflict, "base_version"); (p.Head != nil) != want {
-			t.Errorf("conflict: %+v, want its head: %v", p, want)
-		}
+	in := args{"memory_key": "pay", "summary": "the plum is owed", "source": "AGENTS.md", "base_version": 9}
+	if p := open.call("remember_long_term", in).refused(memd.CodeVersionConflict, "base_version"); p.Head == nil {
+		t.Errorf("conflict: %+v, want its head", p)
 	}
+	s.call("remember_long_term", in).refused(memd.CodeForbidden, "memory_key")
 	// To who does not name its tags it stands in nobody's way.
 	s.call("remember_long_term", args{"memory_key": "pay", "summary": "the pear is paid", "source": "AGENTS.md", "namespace": "user", "access": []string{"board"}}).into(&w)
 	var m memd.Memory
 	if open.call("get", args{"memory_key": "pay"}).into(&m); m.Namespace != memd.DefaultNamespace {
 		t.Errorf("got that of %s", m.Namespace)
 	}
+}
+
+// Who does not name its tags neither replaces nor forgets a restricted memory.
+func TestAccessOfWrites(t *testing.T) {
+	both(t, func(t *testing.T, d *daemon, open func(mcp.Defaults, string) *session) {
+		s := open(mcp.Defaults{}, "")
+		var w memd.Written
+		write := func(summary string, access ...string) result {
+			in := args{"memory_key": "pay", "summary": summary, "source": "AGENTS.md"}
+			if access != nil {
+				in["access"] = access
+			}
+			return s.call("remember_long_term", in)
+		}
+		write("the plum is paid", "hr").into(&w)
+		for _, tags := range [][]string{nil, {"it"}} {
+			write("the plum is owed", tags...).refused(memd.CodeForbidden, "memory_key")
+			for tool, named := range map[string]args{"forget": {"memory_key": "pay"}, "verify": {"memory_key": "pay"}} {
+				for _, in := range []args{named, {"id": w.ID}} {
+					if in["access"] = tags; tags == nil {
+						delete(in, "access")
+					}
+					s.call(tool, in).refused(memd.CodeNotFound, "")
+				}
+			}
+		}
+		var m memd.Memory
+		s.call("get", args{"memory_key": "pay", "access": []string{"hr"}}).into(&m)
+		if m.ID != w.ID || m.Summary != "the plum is paid" {
+			t.Errorf("it became %+v", m)
+		}
+		s.call("verify", args{"memory_key": "pay", "access": []string{"hr"}}).into(&w)
+		write("the plum is owed", "hr").into(&w)
+		s.call("forget", args{"id": w.ID, "access": []string{"hr"}}).into(&struct{}{})
+		write("the plum is open").into(&w)
+		s.call("forget", args{"memory_key": "pay"}).into(&struct{}{})
+		s.call("forget", args{"memory_key": "pay"}).refused(memd.CodeNotFound, "")
+	})
 }

@@ -90,6 +90,10 @@ func accessField() field {
 	return listOf("access", "Show also memories restricted to these access tags.", memd.MaxTags, anyWord)
 }
 
+func tagsOfIt() field {
+	return listOf("access", "Its access tags, where it is restricted.", memd.MaxTags, anyWord)
+}
+
 func maxCharsField() field {
 	return number("max_chars", "Most characters of the answer.", minChars, maxChars, defaultChars)
 }
@@ -195,7 +199,7 @@ func getTool() *tool {
 	)
 	return &tool{
 		name: "get", title: "Read one memory", core: true, readOnly: true, idempotent: true,
-		doc: "Read one memory whole, with its full wording, by id or memory_key, as other tools give them.",
+		doc: "Read one memory whole, with its full wording, by id or memory_key, as other tools give them. To look for something use recall.",
 		in:  in, out: answers(memoryFields()...), run: calling(in, get),
 	}
 }
@@ -220,7 +224,7 @@ func listTool() *tool {
 func forgetTool() *tool {
 	in := closed(
 		text("id", "Of the memory."), text("memory_key", "Or its key, with all its versions."),
-		text("namespace", "Of the key. Default: where this session writes."),
+		text("namespace", "Of the key. Default: where this session writes."), tagsOfIt(),
 	)
 	return &tool{
 		name: "forget", title: "Forget", destructive: true, idempotent: true,
@@ -234,7 +238,7 @@ func verifyTool() *tool {
 	in := closed(
 		text("id", "Of the memory."), text("memory_key", "Or its key."),
 		text("namespace", "Of the key. Default: the first of this agent, this project, user, default that has it."),
-		moment("verified_at", "When it was checked. Default now."),
+		moment("verified_at", "When it was checked. Default now."), tagsOfIt(),
 	)
 	return &tool{
 		name: "verify", title: "Confirm after a check", idempotent: true,
