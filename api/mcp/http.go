@@ -91,6 +91,11 @@ func NewHandler(opts HandlerOptions) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller := h.opts.Caller(r)
 	id := r.Header.Get(SessionHeader)
+	body, err := kept(r)
+	if err != nil {
+		h.opts.Refuse(w, r, err)
+		return
+	}
 	switch {
 	case id != "":
 		s := h.enter(id, caller)
@@ -98,13 +103,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.opts.Refuse(w, r, memd.Errorf(memd.CodeNotFound, "there is no such session").WithHint("initialize a new one"))
 			return
 		}
-		status := h.serve(w, r, s)
+		status := 0
+		if !answered(w, body) {
+			status = h.serve(w, r, s)
+		}
 		h.leave(s)
 		if r.Method == http.MethodDelete && status == http.StatusNoContent {
 			<-s.ended // or its notes would outlive the answer
 		}
+	case r.Method == http.MethodPost && answered(w, body):
 	case r.Method == http.MethodPost:
-		s, err := h.begin(r, caller)
+		s, err := h.begin(r, body, caller)
 		if err != nil {
 			h.opts.Refuse(w, r, err)
 			return
@@ -146,7 +155,7 @@ func (h *Handler) leave(s *hosted) {
 }
 
 // begin makes a session for the caller.
-func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Error) {
+func (h *Handler) begin(r *http.Request, body []byte, caller memd.Caller) (*hosted, *memd.Error) {
 	defaults, profile, err := settings(r.URL.RawQuery)
 	if err != nil {
 		return nil, refusalOf(r.Context(), err)
@@ -162,16 +171,12 @@ func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Err
 		Caller:   func() memd.Caller { return *s.caller.Load() },
 		Defaults: defaults, Profile: profile, Fence: h.opts.Fence, Version: h.opts.Version, Log: h.opts.Log,
 	})
-	opens, err := initializes(r)
-	if err != nil {
-		return nil, refusalOf(r.Context(), err)
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, memd.Errorf(memd.CodeStoreBusy, "the daemon is ending").WithHint("try again when it runs again")
 	}
-	if opens { // any other message the library answers, and forgets its session
+	if initializes(body) { // any other message the library answers, and forgets its session
 		h.makeRoom(caller.Name)
 		if len(h.sessions) >= maxSessions {
 			return nil, memd.Errorf(memd.CodeStoreBusy, "too many sessions are open").WithHint("end those that are not used, or try again later")
@@ -183,20 +188,42 @@ func (h *Handler) begin(r *http.Request, caller memd.Caller) (*hosted, *memd.Err
 	return s, nil
 }
 
-// initializes reports whether the message that a request carries begins a session.
-// It is put back.
-func initializes(r *http.Request) (bool, error) {
+// kept is the message that a request carries, nil for none. It is put back.
+func kept(r *http.Request) ([]byte, *memd.Error) {
+	if r.Method != http.MethodPost {
+		return nil, nil
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return false, memd.Errorf(memd.CodeInvalidRequest, "the body did not arrive whole")
+		return nil, memd.Errorf(memd.CodeInvalidRequest, "the body did not arrive whole")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body, nil
+}
+
+// answered answers a message that has no business with the library, and reports
+// whether it is one.
+func answered(w http.ResponseWriter, body []byte) bool {
+	answer, ok := unanswerable(body)
+	switch {
+	case !ok:
+	case answer == nil:
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer) // who has left hears nothing
+	}
+	return ok
+}
+
+// initializes reports whether a message begins a session.
+func initializes(body []byte) bool {
 	type message struct{ Method string }
 	batch := make([]message, 1)
 	if json.Unmarshal(body, &batch[0]) != nil && json.Unmarshal(body, &batch) != nil {
-		return false, nil
+		return false
 	}
-	return slices.Contains(batch, message{"initialize"}), nil
+	return slices.Contains(batch, message{"initialize"})
 }
 
 // makeRoom ends the longest idle session of a caller who has as many as it may.

@@ -176,7 +176,7 @@ func TestGates(t *testing.T) {
 	d.refused(d.ask(ask{token: d.admin, body: large}), http.StatusRequestEntityTooLarge, memd.CodeTooLarge)
 	d.refused(d.ask(ask{token: d.admin, session: id, body: "{}", header: map[string]string{"Content-Type": "text/plain"}}), http.StatusUnsupportedMediaType, memd.CodeUnsupportedMediaType)
 	for _, a := range []ask{
-		{body: "{"}, {body: ""}, {body: `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`}, {body: `{"jsonrpc":"2.0","id":3.5,"method":"ping"}`}, {body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}"}, {body: `{"jsonrpc":"2.0","id":1,"method":"xylophone"}`}, {body: initialize, header: map[string]string{"Accept": "text/html"}},
+		{body: "{"}, {body: ""}, {body: `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`}, {body: `{"jsonrpc":"2.0","id":3.5,"method":"ping"}`}, {body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}"}, {body: initialize, header: map[string]string{"Accept": "text/html"}},
 		{method: http.MethodGet, header: map[string]string{"Last-Event-ID": "xylophone"}}, {method: http.MethodGet, header: map[string]string{"Last-Event-ID": "xylophone_1"}},
 		{body: initialize, header: map[string]string{"Mcp-Protocol-Version": "1999-xylophone"}},
 	} {
@@ -195,6 +195,29 @@ func TestGates(t *testing.T) {
 	}
 	if r := d.ask(ask{method: http.MethodPut, token: d.admin}); r.StatusCode != http.StatusMethodNotAllowed || len(r.Header.Values("Allow")) == 0 {
 		t.Errorf("PUT: %d %v", r.StatusCode, r.Header)
+	}
+}
+
+// A call of a method that there is none of is answered as on stdio, under its id.
+func TestUnknownMethods(t *testing.T) {
+	d := start(t, nil).listen()
+	id := d.begin(d.admin, "")
+	for _, session := range []string{id, ""} {
+		for request, code := range map[string]int{
+			`"method":"xylophone"`: -32601, `"method":"xylophone","params":{"a":1}`: -32601,
+			`"method":"logging/setLevel","params":{"level":"info"}`: -32601, `"method":"resources/subscribe","params":{"uri":"memd://memory/1"}`: -32601,
+			`"method":"tools/call"`: -32600, `"method":"resources/read"`: -32600,
+		} {
+			r := d.ask(ask{token: d.admin, session: session, body: `{"jsonrpc":"2.0","id":7,` + request + "}"})
+			var l line
+			if err := json.Unmarshal([]byte(r.body), &l); err != nil || r.StatusCode != http.StatusOK || l.Error == nil || l.Error.Code != code || strings.Contains(r.body, "Accept") {
+				t.Errorf("%s: %d %s %v, want %d", request, r.StatusCode, r.body, err, code)
+			}
+			own(t, request, "xylophone", r.body)
+		}
+		if r := d.ask(ask{token: d.admin, session: session, body: `{"jsonrpc":"2.0","method":"notifications/xylophone"}`}); r.StatusCode != http.StatusAccepted || r.body != "" {
+			t.Errorf("a notification: %d %s", r.StatusCode, r.body)
+		}
 	}
 }
 

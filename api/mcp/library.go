@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -27,6 +28,9 @@ func inOwnWords(err error) *jsonrpc.Error {
 	var ours problem
 	if said.Data != nil && (len(said.Data)+len(said.Message) <= maxForeign || json.Unmarshal(said.Data, &ours) == nil && ours.Code != "") {
 		return said
+	}
+	if errors.Is(err, context.Canceled) || said.Code == 0 && said.Message == context.Canceled.Error() { // before it began
+		return protocolError(givenUp()).(*jsonrpc.Error)
 	}
 	code, e := said.Code, memd.Errorf(memd.CodeInvalidRequest, "the session takes no such request now").
 		WithHint("it begins with initialize, once, and with the parameters that the protocol gives it")

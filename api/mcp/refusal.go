@@ -17,10 +17,16 @@ func refusalOf(ctx context.Context, err error) *memd.Error {
 		return e
 	}
 	if ctx.Err() != nil {
-		return memd.Errorf(memd.CodeStoreBusy, "the call was given up before it was answered").
-			WithHint("whether it was carried out is not known; look, then try again")
+		return givenUp()
 	}
 	return failed()
+}
+
+// givenUp is the error of a call that its client cancelled, or that a session's end
+// cut off.
+func givenUp() *memd.Error {
+	return memd.Errorf(memd.CodeStoreBusy, "the call was given up before it was answered").
+		WithHint("whether it was carried out is not known; look, then try again")
 }
 
 // failed is the error of what memd did wrong.

@@ -58,7 +58,7 @@ func referenceOf(uri string) (ref reference, ok bool) {
 			return ref, false
 		}
 		namespace, err := url.PathUnescape(ns)
-		if err != nil {
+		if err != nil || namespace == "" {
 			return ref, false
 		}
 		ref.namespace, rest = namespace, key

@@ -163,6 +163,9 @@ func (s *Server) surround(next sdk.MethodHandler) sdk.MethodHandler {
 				out, err = s.refused(failed(), defaultChars), nil
 			}
 		}()
+		if ok, _ := offered(method); !ok {
+			return nil, noMethod()
+		}
 		if read, ok := req.(*sdk.ReadResourceRequest); ok && method == methodReadResource {
 			return readResource(read, func() (sdk.Result, error) { return next(ctx, method, req) })
 		}

@@ -89,6 +89,8 @@ func TestStdioRefusesLines(t *testing.T) {
 		"a huge line":      {`{"jsonrpc":"2.0","id":3,"method":"` + strings.Repeat("x", 5<<20) + `"}`, nil, -32600},
 		"deep nesting":     {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), nil, -32700},
 		"unknown method":   {`{"jsonrpc":"2.0","id":3,"method":"no/such"}`, float64(3), -32601},
+		"a log's level":    {`{"jsonrpc":"2.0","id":3,"method":"logging/setLevel","params":{"level":"info"}}`, float64(3), -32601},
+		"a subscription":   {`{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"memd://memory/1"}}`, float64(3), -32601},
 		"an answer":        {`{"jsonrpc":"2.0","id":3,"result":{}}`, nil, 0},
 		"unknown notice":   {`{"jsonrpc":"2.0","method":"notifications/no/such"}`, nil, 0},
 		"a blank line":     {" \r", nil, 0},
@@ -271,3 +273,20 @@ func TestWriteWithALostAnswer(t *testing.T) {
 type tripper func(*http.Request) (*http.Response, error)
 
 func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// A call that is cancelled says so, or nothing, and the session ends in no more time.
+func TestStdioCancelled(t *testing.T) {
+	stuck := answering(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })(t.Context())
+	var in strings.Builder
+	in.WriteString(hello)
+	for i := range 20 {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list","arguments":{}}}`+"\n"+
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%[1]d}}`+"\n", i)
+	}
+	d := start(t, nil)
+	for _, l := range d.spoken(stuck, in.String(), patience) {
+		if raw, _ := json.Marshal(l); l.ID != "hello" && !strings.Contains(string(raw), `given up before it was answered`) {
+			t.Errorf("answered %s", raw)
+		}
+	}
+}

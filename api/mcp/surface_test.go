@@ -64,7 +64,7 @@ func TestResources(t *testing.T) {
 	}
 	for _, uri := range []string{
 		"memd://memory/none", "memd://key/default/none", "memd://key/default", "memd://key/project/p/deploy/how", "memd://memory/", "memd://memory/a/b", "memd://x/y",
-		"memd://memory/%zz", "memd://memory/\x1b[31m", "file:///etc/passwd", "", "memd://key/../x", "memd://key//x",
+		"memd://memory/%zz", "memd://memory/\x1b[31m", "file:///etc/passwd", "", "memd://key/../x", "memd://key//x", "memd://key//deploy/how", "memd://key//deploy%2Fhow",
 	} {
 		_, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 		if e, ok := errors.AsType[*jsonrpc.Error](err); !ok || e.Code != jsonrpc.CodeInvalidParams || len(e.Data) == 0 {
