@@ -63,7 +63,7 @@ func unanswerable(body []byte) (answer []byte, ok bool) {
 	return encode(map[string]any{"jsonrpc": "2.0", "id": id, "error": refusal}), true
 }
 
-// known bounds what a method can be in a log.
+// known bounds what a method can be in a log: one that asks the daemon, or other.
 func known(method string) string {
 	switch method {
 	case methodCallTool, methodReadResource, methodGetPrompt, "completion/complete":

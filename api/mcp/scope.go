@@ -64,11 +64,11 @@ func (d Defaults) writes() string {
 // its defaults that its caller sees.
 func (s *Server) reads() []string {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.seen != nil {
-		return s.seen
+	seen, all := s.seen, s.opts.reads()
+	s.mu.Unlock()
+	if seen != nil {
+		return seen
 	}
-	all := s.opts.reads()
 	if s.opts.Caller != nil {
 		c := s.opts.Caller()
 		all = slices.DeleteFunc(all, func(ns string) bool { return !c.Sees(ns) })
@@ -85,13 +85,14 @@ func (s *Server) reads() []string {
 // writes is the namespace that is written where none is named: that of the defaults,
 // or the only one of a caller who sees none of the defaults.
 func (s *Server) writes() string {
+	d := s.defaults()
 	if s.opts.Caller != nil {
 		c := s.opts.Caller()
-		if len(c.Namespaces) == 1 && !slices.ContainsFunc(s.opts.reads(), c.Sees) {
+		if len(c.Namespaces) == 1 && !slices.ContainsFunc(d.reads(), c.Sees) {
 			return c.Namespaces[0]
 		}
 	}
-	return s.opts.writes()
+	return d.writes()
 }
 
 // habits says what the session reads and writes where no namespace is named, and
@@ -107,6 +108,12 @@ func (s *Server) habits() string {
 	}
 	if said += " and writes " + writes; own != "" {
 		said += ". Its token sees " + own + " alone"
+	}
+	if s.asksRoots() {
+		said += ". Where a root of the client is a project, its project/<id> is read before user"
+		if s.opts.Agent == "" {
+			said += " and written instead"
+		}
 	}
 	return said
 }

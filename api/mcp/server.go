@@ -24,6 +24,9 @@ type Options struct {
 	// Caller is whose the session is, as far as rights go. Nil: which namespaces it
 	// sees is found out where a read is refused.
 	Caller func() memd.Caller
+	// ProjectOf gives the id of a folder's project, "" for none. With it, a session
+	// without a project has that of its client's roots. Nil: these are not asked for.
+	ProjectOf func(folder string) string
 
 	Defaults
 	Session string      // id of the session; "": a new one
@@ -35,12 +38,13 @@ type Options struct {
 
 // Server serves one session. It is safe for concurrent use.
 type Server struct {
-	opts    Options
-	client  func(context.Context) *client.Client
-	session string
-	fence   fence.Rules
-	log     *slog.Logger
-	every   time.Duration // between notifications of a long call's progress
+	opts     Options
+	client   func(context.Context) *client.Client
+	session  string
+	fence    fence.Rules
+	log      *slog.Logger
+	every    time.Duration // between notifications of a long call's progress
+	patience time.Duration // with a client that is asked for its roots
 
 	sdk     *sdk.Server
 	cursors cursors
@@ -49,8 +53,9 @@ type Server struct {
 	ending context.Context // done when calls that run are to be given up
 	stop   context.CancelFunc
 
-	mu   sync.Mutex
-	seen []string // the default namespaces that the caller sees; nil: not looked at
+	mu      sync.Mutex      // also of opts.Project
+	seen    []string        // the default namespaces that the caller sees; nil: not looked at
+	rooting context.Context // done when the client's roots are known, or will not be; nil: not asked for
 }
 
 // New makes a Server. It asks nothing of the client yet.
@@ -61,16 +66,20 @@ func New(opts Options) *Server {
 	if opts.Session == "" {
 		opts.Session = newSession()
 	}
-	s := &Server{opts: opts, client: opts.Client, session: opts.Session, fence: opts.Fence, log: opts.Log, every: time.Second}
+	s := &Server{opts: opts, client: opts.Client, session: opts.Session, fence: opts.Fence, log: opts.Log, every: time.Second, patience: rootsTimeout}
 	s.ending, s.stop = context.WithCancel(context.Background())
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memd", Title: "memd memory", Version: opts.Version}, &sdk.ServerOptions{
+	options := &sdk.ServerOptions{
 		Instructions:      s.instructions(),
 		GetSessionID:      func() string { return s.session },
 		CompletionHandler: s.complete,
 		SetCacheable:      func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 		// Nothing changes while a session lives; logging is deprecated.
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
-	})
+	}
+	if s.asksRoots() {
+		options.InitializedHandler = s.initialized
+	}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memd", Title: "memd memory", Version: opts.Version}, options)
 	s.sdk.AddReceivingMiddleware(s.surround)
 	s.addResources()
 	s.addPrompts()
@@ -165,6 +174,9 @@ func (s *Server) surround(next sdk.MethodHandler) sdk.MethodHandler {
 		}()
 		if ok, _ := offered(method); !ok {
 			return nil, noMethod()
+		}
+		if known(method) == method {
+			s.settle(ctx)
 		}
 		if read, ok := req.(*sdk.ReadResourceRequest); ok && method == methodReadResource {
 			return readResource(read, func() (sdk.Result, error) { return next(ctx, method, req) })

@@ -57,7 +57,8 @@ for a while.
 
 Memories are read from agent/NAME, the project's namespace, user and default, of
 which the first wins, and written to the first of agent/NAME, the project's and
-default. The project is that of the working folder.`,
+default. The project is that of the working folder, or where this has none the first
+of the client's roots that has one.`,
 		Example:           "  memd mcp\n  memd mcp --agent reviewer --profile core\n  memd mcp --describe",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -102,7 +103,7 @@ func (s *speaker) run(ctx context.Context) error {
 	c := client.New(client.Dialled(daemon.Dial)).Insisting()
 	server := mcp.New(mcp.Options{
 		Client:   func(context.Context) *client.Client { return c },
-		Defaults: s.Defaults, Profile: s.profile,
+		Defaults: s.Defaults, ProjectOf: s.projectOf(cfg), Profile: s.profile,
 		Fence:   fence.Rules{KeepLinks: cfg.Guard.Links == configs.LinksKeep},
 		Version: thisBuild().Version, Log: log,
 	})
@@ -122,6 +123,23 @@ func (s *speaker) check(cfg *configs.Loaded, log *slog.Logger) error {
 		s.Project = id
 	}
 	return errors.Join(mcp.CheckProfile(s.profile), s.Check())
+}
+
+// projectOf finds the project of a folder that the client names, unless one was given.
+func (s *speaker) projectOf(cfg *configs.Loaded) func(folder string) string {
+	if s.ownProject {
+		return nil
+	}
+	return func(folder string) string {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return ""
+		}
+		id, err := project.ID(folder, cfg.Roots)
+		if err != nil { // it is gone again
+			return ""
+		}
+		return id
+	}
 }
 
 // daemon is the folder's daemon, which this program can start.
