@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memd"
+	"memd/api/mcp"
 	"memd/configs"
 	"memd/internal/agents"
 	"memd/internal/project"
@@ -22,7 +23,7 @@ import (
 
 func (c *cli) setup() *cobra.Command {
 	var show bool
-	var agent string
+	var given mcpFlags
 	scope := agents.ScopeUser
 	cmd := &cobra.Command{
 		Use:   "setup [CLIENT]",
@@ -40,7 +41,7 @@ beside it. Done again, it changes nothing.`,
 			switch {
 			case len(args) > 1:
 				return usagef("memd setup lists the clients", "it is set up for one client at a time")
-			case len(args) == 0 && slices.ContainsFunc([]string{"print", "agent", "scope"}, cmd.Flags().Changed):
+			case len(args) == 0 && slices.ContainsFunc([]string{"print", "scope", "agent", "project", "access", "profile"}, cmd.Flags().Changed):
 				return usagef("memd setup lists the clients", "for which client?")
 			}
 			return nil
@@ -51,8 +52,9 @@ beside it. Done again, it changes nothing.`,
 			}
 			return clientNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			server, err := c.server(agent)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			given.ownProject = cmd.Flags().Changed("project")
+			server, err := c.server(given)
 			if err != nil {
 				return err
 			}
@@ -74,10 +76,52 @@ beside it. Done again, it changes nothing.`,
 		},
 	}
 	cmd.Flags().BoolVar(&show, "print", false, "print what belongs in the file, and write nothing")
-	cmd.Flags().StringVar(&agent, "agent", "", "the agent that memories are kept for, in the namespace agent/NAME")
+	cmd.Flags().StringVar(&given.Agent, "agent", "", "the agent that memories are kept for, in the namespace agent/NAME")
+	cmd.Flags().StringVar(&given.Project, "project", "", `the project of every session, "" for none (default that of each one's working folder)`)
+	repeatedVar(cmd, &given.Access, "access", "an access tag that sessions read under")
+	cmd.Flags().StringVar(&given.profile, "profile", "", "the tools: full, or the few of core")
 	cmd.Flags().StringVar((*string)(&scope), "scope", string(scope), "for this user in all projects, or for the project of the working folder")
+	names(cmd, "profile", []string{mcp.ProfileFull, mcp.ProfileCore})
 	names(cmd, "scope", []agents.Scope{agents.ScopeUser, agents.ScopeProject})
 	return cmd
+}
+
+// mcpFlags are flags of memd mcp that setup hands on.
+type mcpFlags struct {
+	mcp.Defaults
+	ownProject bool // Project was given
+	profile    string
+}
+
+// check refuses what memd mcp would.
+func (f mcpFlags) check() error {
+	if f.Agent != "" && !memd.ValidNamespace("agent/"+f.Agent) {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "agent", "an agent's name is lower-case parts of [a-z0-9._-] joined by /, at most %d characters with agent/", memd.MaxNamespaceLen)
+	}
+	if slices.Contains(f.Access, "") {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "access", "an access tag is empty")
+	}
+	return errors.Join(mcp.CheckProfile(f.profile), f.Check())
+}
+
+// args are the flags as arguments.
+func (f mcpFlags) args() (args []string) {
+	if f.Agent != "" {
+		args = append(args, "--agent", f.Agent)
+	}
+	switch {
+	case f.Project != "":
+		args = append(args, "--project", f.Project)
+	case f.ownProject:
+		args = append(args, "--project=")
+	}
+	for _, tag := range f.Access {
+		args = append(args, "--access", tag)
+	}
+	if f.profile != "" {
+		args = append(args, "--profile", f.profile)
+	}
+	return args
 }
 
 func clientNames() []string {
@@ -107,10 +151,10 @@ func thisMachine() (agents.Machine, error) {
 // server is the command by which a client is to start this memd on this data folder.
 // What a process finds by itself that knows no more than its home is left out: clients
 // do not hand on every variable.
-func (c *cli) server(agent string) (agents.Server, error) {
+func (c *cli) server(given mcpFlags) (agents.Server, error) {
 	s := agents.Server{Args: []string{"mcp"}}
-	if agent != "" && !memd.ValidNamespace("agent/"+agent) {
-		return s, memd.FieldErrorf(memd.CodeInvalidRequest, "agent", "an agent's name is lower-case parts of [a-z0-9._-] joined by /, at most %d characters with agent/", memd.MaxNamespaceLen)
+	if err := given.check(); err != nil {
+		return s, err
 	}
 	cfg, err := c.load()
 	if err != nil {
@@ -134,9 +178,7 @@ func (c *cli) server(agent string) (agents.Server, error) {
 	if cfg.AllowNetworkFS && (err != nil || !plain.AllowNetworkFS) {
 		s.Args = append(s.Args, "--allow-network-fs")
 	}
-	if agent != "" {
-		s.Args = append(s.Args, "--agent", agent)
-	}
+	s.Args = append(s.Args, given.args()...)
 	return s, nil
 }
 

@@ -157,6 +157,36 @@ func TestSetupNamesTheFolder(t *testing.T) {
 	}
 }
 
+// What a session is to take for granted is written as it is given, and checked first.
+func TestSetupOfASession(t *testing.T) {
+	b := newBox(t)
+	file := filepath.Join(filepath.Dir(b.dir), ".cursor", "mcp.json")
+	for _, c := range []struct{ flags, want string }{
+		{"--profile core", "--profile core"},
+		{"--project widgets", "--project widgets"},
+		{"--project=", "--project="},
+		{"--access hr --access it", "--access hr --access it"},
+		{"--access it --profile full --project p --agent a", "--agent a --project p --access it --profile full"},
+		{"", ""},
+	} {
+		b.must(append([]string{"setup", "cursor"}, strings.Fields(c.flags)...)...)
+		if _, args := entryOf(t, file); !slices.Equal(args, append([]string{"mcp", "--dir", b.dir}, strings.Fields(c.want)...)) {
+			t.Errorf("with %q the arguments are %q", c.flags, args)
+		}
+	}
+	before := readAbsolute(t, file)
+	for _, flags := range []string{"--profile x", "--project ../x", "--agent A", "--access=", strings.Repeat("--access a ", memd.MaxTags+1)} {
+		if r := b.run(append([]string{"setup", "cursor"}, strings.Fields(flags)...)...); r.code != memd.ExitUsage || readAbsolute(t, file) != before {
+			t.Errorf("%.40q: %d %s", flags, r.code, r.err)
+		}
+	}
+	for _, flag := range []string{"--profile=core", "--project=p", "--access=a"} {
+		if r := b.run("setup", flag); r.code != memd.ExitUsage {
+			t.Errorf("%s for no client: %d", flag, r.code)
+		}
+	}
+}
+
 // A project's file stands at its top, wherever below the command is given.
 func TestSetupOfAProject(t *testing.T) {
 	b := newBox(t)
