@@ -26,6 +26,7 @@ func (s *Server) asksRoots() bool { return s.opts.ProjectOf != nil && s.opts.Pro
 // has some. Roots are deprecated: without an answer all is as without them.
 func (s *Server) initialized(_ context.Context, req *sdk.InitializedRequest) {
 	about := req.Session.InitializeParams()
+	//lint:ignore SA1019 nothing depends on it, and older clients say nothing else
 	if about == nil || about.Capabilities == nil || about.Capabilities.RootsV2 == nil {
 		return
 	}
