@@ -1,0 +1,148 @@
+package notes
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+
+	"memd"
+)
+
+// Digest identifies what a note says: SHA-256 over all that a person may change in it,
+// the body as a row keeps it; not over how the file is written, nor over what memd
+// keeps in it. Notes are resolved, and filled from their row, before they are compared
+// by it.
+func (n *Note) Digest() string {
+	h := sha256.New()
+	add := func(values ...string) {
+		for _, v := range values {
+			_ = binary.Write(h, binary.BigEndian, uint32(len(v))) // a hash takes all
+			h.Write([]byte(v))
+		}
+	}
+	add(n.Name, n.MemoryKey, n.Namespace, string(n.kind()), n.Description, block(n.Body), inline(n.Why), inline(n.HowToApply))
+	add(strconv.Itoa(n.Importance), n.Source, n.Owner, n.VerifiedAt.String(), n.ExpiresAt.String(), n.ResolvedAt.String())
+	for _, list := range [][]string{n.Tags, n.Access} {
+		add(strconv.Itoa(len(list)))
+		add(list...)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Outcome is how a report counts a note.
+type Outcome string
+
+// Outcomes.
+const (
+	Created   Outcome = "created"
+	Updated   Outcome = "updated"
+	Unchanged Outcome = "unchanged"
+	Conflict  Outcome = "conflict"
+	Refused   Outcome = "refused"
+)
+
+// Action is what brings file and row together.
+type Action string
+
+// Actions.
+const (
+	Nothing    Action = "nothing"
+	WriteFile  Action = "write_file"  // the file from the row; over the same bytes that is nothing
+	RemoveFile Action = "remove_file" // it says what memd wrote, of a row that is no more
+	WriteRow   Action = "write_row"   // the row from the file, by Request(Verdict.Base) and Patch
+	KeepBoth   Action = "keep_both"   // the row's note to OvertakenPath first, then as WriteRow
+)
+
+// Sides are a note as it stands in both places.
+type Sides struct {
+	Last  string // Digest of what both said when memd last had them agree; "" if never, or not known
+	File  *Note  // as it was read, then resolved; nil: no file
+	Row   *Note  // from FromMemory; nil: no live row
+	Fault error  // what is wrong with the file; nothing is done to it
+	Gone  bool   // the store knows that the row was forgotten
+}
+
+// Verdict is what is to be done about a note.
+type Verdict struct {
+	Outcome Outcome
+	Do      Action
+	Reason  string // "" where the outcome says enough
+	Base    int    // version of the row that was compared, for a write that goes through only over that
+}
+
+// Compare is the three-way comparison: what both last said, what the file says and what
+// the row says. A person's edit wins over the row's; the row's is kept. Where Last is
+// not known the file's own record of it is taken (its syncHash), which may be of another
+// store: there the later of the two times tells whether file or row has moved. Where the
+// file has no record either, a row whose source is the file follows it.
+// It reads no clock and touches nothing.
+func Compare(s Sides) Verdict {
+	switch {
+	case s.Fault != nil:
+		return Verdict{Outcome: Refused, Do: Nothing, Reason: s.Fault.Error()}
+	case s.File == nil && s.Row == nil:
+		return Verdict{Outcome: Unchanged, Do: Nothing}
+	case s.File == nil:
+		return withoutFile(s)
+	case s.Row == nil:
+		return withoutRow(s)
+	}
+	last, own := s.Last, false
+	if last == "" {
+		last, own = s.File.SyncHash, true
+	}
+	v := Verdict{Base: s.Row.Version}
+	file, row := s.File.Over(s.Row).Digest(), s.Row.Digest()
+	switch {
+	case file == row:
+		v.Outcome, v.Do = Unchanged, WriteFile // what memd keeps in it may be older
+	case row == last, last == "" && rests(s.File, s.Row), own && file == last && later(s.File.UpdatedAt, s.Row.UpdatedAt):
+		v.Outcome, v.Do = Updated, WriteRow
+	case file == last:
+		v.Outcome, v.Do = Updated, WriteFile
+	default:
+		v.Outcome, v.Do, v.Reason = Conflict, KeepBoth, "file and memory have both changed: the file holds, the memory's text stands beside it"
+		if last == "" {
+			v.Reason = "file and memory differ and never were the same: the file holds, the memory's text stands beside it"
+		}
+	}
+	return v
+}
+
+// withoutFile gives a row its file. A file that a person removed comes back: what is to
+// go is forgotten in the store.
+func withoutFile(s Sides) Verdict {
+	v := Verdict{Outcome: Created, Do: WriteFile, Base: s.Row.Version}
+	if s.Last != "" {
+		v.Reason = "the file was removed, the memory stands; memd forget removes both"
+	}
+	return v
+}
+
+// withoutRow gives a file its row, but none that was forgotten.
+func withoutRow(s Sides) Verdict {
+	gone := s.Gone || s.Last != "" // it had one
+	last := s.Last
+	if last == "" {
+		last = s.File.SyncHash
+	}
+	switch {
+	case !gone:
+		return Verdict{Outcome: Created, Do: WriteRow}
+	case s.File.Digest() == last:
+		return Verdict{Outcome: Updated, Do: RemoveFile, Reason: "the memory was forgotten"}
+	}
+	return Verdict{
+		Outcome: Refused, Do: Nothing,
+		Reason: "the memory was forgotten, and the file has changed since; to remember it anew give it another name",
+	}
+}
+
+// rests reports whether a row has the file itself for its source: it says what the file
+// said, and the version before stays readable.
+func rests(file, row *Note) bool {
+	return file.written != nil && file.written.read.Source == "" && file.Source == row.Source
+}
+
+func later(a, b memd.Time) bool { return a.After(b.Time) }
