@@ -13,6 +13,7 @@
 //	api         HTTP: decode, authenticate, call, map errors
 //	recall      candidates, ranking, explain, context assembly
 //	groom       the passes that keep the store trustworthy
+//	exchange    memories leaving and entering: notes that people read
 //	tiers       the only door in: what each tier takes, keeps and refuses
 //	store       SQLite: rows, keyword index, heads, the writer and the readers
 //	configs     memd.yaml and its loader

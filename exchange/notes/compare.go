@@ -27,7 +27,7 @@ func (n *Note) Digest() string {
 		add(strconv.Itoa(len(list)))
 		add(list...)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // Outcome is how a report counts a note.

@@ -21,6 +21,7 @@ const (
 	MaxBytes = 512 << 10 // of a note: its texts at their largest, all of them escaped
 	maxHead  = 128 << 10 // bytes of a frontmatter
 	maxDeep  = 256       // brackets in it: reading them nested takes the square of their number
+	maxPairs = 1000      // keys in it, of which the same holds
 	maxName  = 400       // code points of a name
 )
 
@@ -105,6 +106,9 @@ func delimiter(text string, forms ...string) bool {
 	return false
 }
 
+// pair is what stands behind a key.
+var pair = regexp.MustCompile(`["']:|[:?]\s`)
+
 // nested is a line that opens many levels at once.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:[-?][ \t]+){16}`)
 
@@ -117,6 +121,9 @@ func (n *Note) readHead(ls []line) *Fault {
 	}
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxDeep || nested.Match(text) {
 		return invalid(2, "", "the frontmatter is nested too deeply")
+	}
+	if len(pair.FindAllIndex(text, maxPairs+1)) > maxPairs {
+		return invalid(2, "", "the frontmatter has too many fields")
 	}
 	tree, err := parser.ParseBytes(text, 0)
 	if err != nil {

@@ -119,10 +119,11 @@ func (n *Note) value(key string) string {
 	case "updatedAt":
 		return at(n.UpdatedAt)
 	}
-	if value := n.text(key); value != nil && *value != "" {
-		return text(*value)
+	value := n.text(key)
+	if value == nil || *value == "" {
+		return ""
 	}
-	return ""
+	return text(*value)
 }
 
 func number(v int) string {
