@@ -54,10 +54,9 @@ func TestPathsNeverCollide(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"q3-report": "q3-report.md", "会议纪要": "会议纪要.md", "user_profile": "user_profile.md", "日本語": "日本語.md",
-		"Q3 Report": "q3-report-7e88bf2b3c4ad0c3.md", "🚀": "note-5e7e8a5a6b5e1c0a.md", "memory": "memory-9a3d8cf0.md",
+		"Q3 Report": "q3-report-03600cdd4d9b35f6.md", "🚀": "note-ebbc0b2870eb323f.md", "CON": "con-a3dbc4b644a9a2c5.md", "会议 纪要": "会议-纪要-abb2ca452fae027f.md",
 	} {
-		got := notes.Path("user", titled(t, name, "user"))
-		if plain := strings.TrimRight(strings.TrimSuffix(want, ".md"), "0123456789abcdef"); want != got && (!strings.HasSuffix(plain, "-") || !strings.HasPrefix(got, plain)) {
+		if got := notes.Path("user", titled(t, name, "user")); got != want { // a file once written is found again
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
