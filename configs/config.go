@@ -33,6 +33,8 @@ type Config struct {
 	Embedding Embedding `yaml:"embedding"`
 	Selector  Selector  `yaml:"selector"`
 
+	Instructions Instructions `yaml:"instructions"`
+
 	Guard  Guard  `yaml:"guard"`
 	Groom  Groom  `yaml:"groom"`
 	Backup Backup `yaml:"backup"`
@@ -54,6 +56,13 @@ type TLS struct {
 type Log struct {
 	Level  string `yaml:"level"`  // debug, info, warn or error
 	Format string `yaml:"format"` // text or json
+}
+
+// Instructions says which files instruct agents.
+type Instructions struct {
+	// Names are looked for in each folder, the weakest first, with / between their
+	// elements.
+	Names []string `yaml:"names"`
 }
 
 // Groom says when the daemon keeps the store in order. Both schedules have the
@@ -99,6 +108,8 @@ func Defaults() Config {
 			Provider: ProviderNone, Timeout: 30 * time.Second, Batch: 32,
 		},
 		Selector: Selector{Provider: ProviderNone, Timeout: 3 * time.Second},
+
+		Instructions: Instructions{Names: []string{"AGENTS.md", "AGENT.md", "CLAUDE.md", ".agent/AGENT.md"}},
 
 		Guard:  DefaultGuard(),
 		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},

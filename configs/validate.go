@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -45,7 +46,7 @@ func problemf(key, format string, args ...any) *problem {
 func (c Config) problem() *problem {
 	for _, check := range []func() *problem{
 		c.listenProblem, c.hostsProblem, c.tlsProblem, c.socketProblem, c.limitsProblem, c.logProblem, c.Budgets.problem,
-		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.guardProblem, c.groomProblem, c.backupProblem,
+		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.instructionsProblem, c.guardProblem, c.groomProblem, c.backupProblem,
 	} {
 		if p := check(); p != nil {
 			return p
@@ -213,6 +214,22 @@ func (c Config) ownersProblem() *problem {
 		}
 		if n := utf8.RuneCountInString(owner); strings.TrimSpace(owner) == "" || n > memd.MaxNameChars {
 			return problemf(key, "an owner has 1 to %d characters", memd.MaxNameChars)
+		}
+	}
+	return nil
+}
+
+// maxInstructionNames bounds the files that are looked for in each folder.
+const maxInstructionNames = 16
+
+func (c Config) instructionsProblem() *problem {
+	const key = "instructions.names"
+	if len(c.Instructions.Names) > maxInstructionNames {
+		return problemf(key, "%d names are more than %d", len(c.Instructions.Names), maxInstructionNames)
+	}
+	for _, name := range c.Instructions.Names {
+		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.ContainsAny(name, "\\\x00") {
+			return problemf(key, "%.80q is no name of a file below a folder, such as AGENTS.md or .agent/AGENT.md", name)
 		}
 	}
 	return nil
