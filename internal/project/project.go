@@ -62,6 +62,17 @@ func Top(dir string) (string, error) {
 	return top, nil
 }
 
+// Trees returns the folder of dir's working tree, as Top does, and the root that all
+// working trees of its repository share.
+func Trees(dir string) (top, root string, err error) {
+	dir, err = canonical(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("the folder of a project: %w", err)
+	}
+	top, root = locate(dir)
+	return top, root, nil
+}
+
 func canonical(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
