@@ -22,6 +22,7 @@ func TestHostileFiles(t *testing.T) {
 	bad("long.md", "---\n#"+strings.Repeat("x", 5000)+"\n---\nx", "its frontmatter is too long")
 	bad("key.md", "---\npath: [x]\n---\nx", `line 2 of its frontmatter: unknown field "path"`)
 	bad("twice.md", "---\nname: a\npaths: [x]\npaths: [y]\n---\nx", `line 4 of its frontmatter: mapping key "paths" already defined at [2:1]`)
+	bad("word.md", "---\n"+strings.Repeat("k", 3000)+": x\n---\nx", `line 2 of its frontmatter: unknown field "`+strings.Repeat("k", 200-len(`unknown field "`))+"…")
 	bad("number.md", "---\npaths: [1]\n---\nx", "paths are globs in quotes")
 	bad("map.md", "---\npaths: {a: b}\n---\nx", "paths are globs in quotes")
 	bad("none.md", "---\npaths: []\n---\nx", "its paths are empty")

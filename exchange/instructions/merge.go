@@ -12,7 +12,7 @@ import (
 
 // Merged is one text of all parts that apply, the weakest first, each under a line
 // that says where it comes from; what was skipped stands at the end. These lines
-// carry an id that no part contains, so that no file can speak for another.
+// carry an id that nothing else contains, so that no file can speak for another.
 func (f *Found) Merged() string {
 	if len(f.Skipped) == 0 && !slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Applies }) {
 		return ""
@@ -30,17 +30,20 @@ func (f *Found) Merged() string {
 		b.WriteString("\n" + mark + "skipped\n\n")
 	}
 	for _, s := range f.Skipped {
-		fmt.Fprintf(&b, "%s %s%s: %s\n", s.Layer, shown(s.Origin), included(s.IncludedBy), s.Reason)
+		fmt.Fprintf(&b, "%s %s%s: %s\n", s.Layer, shown(s.Origin), included(s.IncludedBy), shown(s.Reason))
 	}
 	return b.String()
 }
 
-// id is made from all parts, so that equal files give equal texts and no file can aim
-// at it.
+// id is made from all that files say, so that equal files give equal texts and none
+// can aim at it.
 func (f *Found) id() string {
 	h := sha256.New()
 	for _, p := range f.Parts {
 		fmt.Fprintf(h, "%d %s %d %s", len(p.Origin), p.Origin, len(p.Text), p.Text)
+	}
+	for _, s := range f.Skipped {
+		fmt.Fprintf(h, "%d %s %d %s", len(s.Origin), s.Origin, len(s.Reason), s.Reason)
 	}
 	sum := h.Sum(nil)
 	for {
@@ -59,7 +62,7 @@ func (f *Found) contains(id string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(f.Skipped, func(s Skipped) bool { return strings.Contains(s.Origin+s.Reason, id) })
 }
 
 func included(by string) string {
@@ -69,10 +72,10 @@ func included(by string) string {
 	return " (included by " + shown(by) + ")"
 }
 
-// shown is a path in one line.
-func shown(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(path)
+// shown is a path or a reason in one line.
+func shown(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
 	}
-	return path
+	return text
 }

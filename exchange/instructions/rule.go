@@ -19,7 +19,8 @@ const (
 	maxGlobs        = 32
 	maxGlob         = 512 // bytes
 	maxBraces       = 2
-	maxAlternatives = 16 // commas of a glob
+	maxMessage      = 200 // bytes of what the parser says is wrong
+	maxAlternatives = 16  // commas of a glob
 )
 
 // ruleOf is what is the same for the rules of a folder.
@@ -156,9 +157,17 @@ func headError(err error) error {
 		if token := e.GetToken(); token != nil && token.Position != nil {
 			line = token.Position.Line
 		}
-		return fmt.Errorf("line %d of its frontmatter: %s", line+1, e.GetMessage()) // one is ---
+		return fmt.Errorf("line %d of its frontmatter: %s", line+1, clip(e.GetMessage())) // one is ---
 	}
 	return confine.Refused("its frontmatter is no YAML that can be read")
+}
+
+// clip bounds a message, which may hold words of the file.
+func clip(s string) string {
+	if len(s) > maxMessage {
+		return strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	}
+	return s
 }
 
 // globOf checks a glob, and gives it the form in which it is matched.
