@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -204,6 +205,9 @@ func TestMCPNotesEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "SIGHUP" && signal.Ignored(syscall.SIGHUP) {
+				t.Skip("under nohup, which it heeds")
+			}
 			a := b.agent()
 			session := a.call("note", `{"summary":"for this session"}`).fields["session_id"].(string)
 			b.must("note", "of somebody else's", "--session", "another")
