@@ -106,7 +106,7 @@ func TestRoots(t *testing.T) {
 					break
 				}
 			}
-			if asked != tt.asked {
+			if asked != tt.asked && tt.answer != "" { // else its time may be over before
 				t.Errorf("asked: %v, want %v", asked, tt.asked)
 			}
 			_ = in.Close()

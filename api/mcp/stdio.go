@@ -212,14 +212,21 @@ func (s *Stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
 }
 
 // write sends one line whole, and gives up waiting for a client that does not read
-// when the session ends.
+// when the session ends. What is said after that has nobody to hear it, which is
+// io.EOF: to the library the end of the session, where any other error is a failure.
 func (s *Stdio) write(ctx context.Context, text []byte) error {
 	select {
 	case s.writing <- struct{}{}:
 	case <-s.closed:
-		return io.ErrClosedPipe
+		return io.EOF
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	select {
+	case <-s.closed: // chance may have chosen the other way
+		<-s.writing
+		return io.EOF
+	default:
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -231,7 +238,7 @@ func (s *Stdio) write(ctx context.Context, text []byte) error {
 	case err := <-done:
 		return err
 	case <-s.closed:
-		return io.ErrClosedPipe
+		return io.EOF
 	}
 }
 
