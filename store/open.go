@@ -121,7 +121,8 @@ func playBack(ctx context.Context, path string) {
 	_, _ = c.value(ctx, `PRAGMA schema_version`) // any reading does it
 }
 
-// marked reports whether the header of a file is that of a memd database.
+// marked reports whether the first page of a file is that of a memd database, or
+// of one that has no table yet, as memd's is until its first commit has ended.
 func marked(path string) bool {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -129,9 +130,14 @@ func marked(path string) bool {
 	}
 	defer f.Close()
 	const magic, at = "SQLite format 3\x00", 68 // sqlite.org/fileformat.html, 1.3
-	var header [at + 4]byte
-	_, err = io.ReadFull(f, header[:])
-	return err == nil && string(header[:len(magic)]) == magic && binary.BigEndian.Uint32(header[at:]) == applicationID
+	const cells = 103                           // of the root of sqlite_schema, 1.6
+	var page [cells + 2]byte
+	_, err = io.ReadFull(f, page[:])
+	if err != nil || string(page[:len(magic)]) != magic {
+		return false
+	}
+	id := binary.BigEndian.Uint32(page[at:])
+	return id == applicationID || id == 0 && binary.BigEndian.Uint16(page[cells:]) == 0
 }
 
 func exists(path string) bool {

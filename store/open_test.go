@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"os/exec"
@@ -223,6 +224,21 @@ func TestOpenReadOnlyFolder(t *testing.T) {
 	}
 }
 
+// hot puts beside a database of one page the journal of a commit that was cut
+// short before it changed a page (sqlite.org/fileformat.html, 3).
+func hot(t *testing.T, path string) string {
+	t.Helper()
+	if info, err := os.Stat(path); err != nil || info.Size() != 4096 {
+		t.Fatalf("no database of one page: %v, %v", info, err)
+	}
+	journal := []byte{0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7}
+	for _, n := range []uint32{0, 1, 1, 512, 4096} { // records, nonce, pages before, sector, page
+		journal = binary.BigEndian.AppendUint32(journal, n)
+	}
+	must(t, os.WriteFile(path+"-journal", append(journal, make([]byte, 512-len(journal))...), 0o600))
+	return path
+}
+
 // A daemon killed before, or within, its first migration finds a file that it
 // takes up again.
 func TestOpenAfterKillBeforeMigration(t *testing.T) {
@@ -232,6 +248,7 @@ func TestOpenAfterKillBeforeMigration(t *testing.T) {
 		"empty file":       writeFile(t, nil),
 		"header alone":     made(t, `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;`),
 		"goose table only": made(t, `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;`+goose),
+		"first commit cut": hot(t, made(t, `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA user_version = 1; PRAGMA user_version = 0;`)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := memtest.Store(t, filepath.Dir(path), nil, nil)
