@@ -120,9 +120,7 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 		queries = append(queries, on(t, `INSERT INTO {t}_fts ({t}_fts) VALUES ('delete-all')`), on(t, `DELETE FROM {t}`),
 			on(t, `DELETE FROM {t}_reindex`), on(t, `UPDATE tally SET rows = 0, chars = 0 WHERE tier = '{t}'`))
 	}
-	// Hits stay, as many as an exchange hands on.
-	hits := strconv.FormatInt(s.budgets.ActiveBytes/bulkShare/hitSize, 10)
-	queries = append(queries, `DELETE FROM embedding`, `DELETE FROM pitfall_hit WHERE seq <= (SELECT max(seq) FROM pitfall_hit) - `+hits,
+	queries = append(queries, `DELETE FROM embedding`,
 		// A gap says that more was moved than is told here.
 		`INSERT INTO moved (seq, tier, rid) SELECT coalesce(max(seq), 0) + 2 * `+movedKept+`, 'short', 0 FROM moved`)
 	for _, t := range triggers {
@@ -139,13 +137,42 @@ func (s *Set) empty(ctx context.Context, p *part) error {
 	if _, err := c.exec(ctx, `INSERT INTO audit (at, caller, action, detail) VALUES (?, ?, 'rollover', ?)`, s.Now().String(), p.by, p.file); err != nil {
 		return fail("write an audit entry", err)
 	}
-	if err := s.trimLog(ctx, c); err != nil {
-		return fail("trim the log", err)
+	if err := errors.Join(s.trimLog(ctx, c), s.trimBulk(ctx, c)); err != nil {
+		return fail("trim what stays", err)
 	}
 	if _, err := c.exec(ctx, `UPDATE history SET state = 'sealed' WHERE file = ?`, p.file); err != nil {
 		return fail("enter a historical database in the catalogue", err)
 	}
-	return recount(ctx, c, p, own)
+	if err := recount(ctx, c, p, own); err != nil {
+		return err
+	}
+	used, _, err := pageBytes(ctx, c)
+	if err == nil {
+		_, err = c.exec(ctx, `INSERT OR REPLACE INTO meta (key, value, updated_at) VALUES (?, ?, ?)`, baseKey, strconv.FormatInt(used, 10), s.Now().String())
+	}
+	return fail("note what stays", err)
+}
+
+// trimBulk leaves in the active database as much of what is kept in bulk as an
+// exchange hands on: else it would be full of that before a row comes.
+func (s *Set) trimBulk(ctx context.Context, c *conn) error {
+	share := s.budgets.ActiveBytes / bulkShare
+	for _, trim := range []struct {
+		query string
+		args  []any
+	}{
+		{`DELETE FROM tombstone WHERE id NOT IN (SELECT id FROM tombstone ORDER BY forgotten_at DESC LIMIT ?)`, []any{share / tombstoneSize}},
+		{`DELETE FROM once WHERE rowid IN (` + fairOnce + `)`, []any{min(maxOnce, share/onceSize), -1}},
+		{`DELETE FROM access_log WHERE (memory_id, session, day) NOT IN
+ (SELECT memory_id, session, day FROM access_log ORDER BY at DESC LIMIT ?)`, []any{share / accessSize}},
+		{`DELETE FROM pitfall_hit WHERE seq NOT IN (SELECT seq FROM pitfall_hit ORDER BY seq DESC LIMIT ?)`, []any{share / hitSize}},
+		{`DELETE FROM outbox WHERE memory_id NOT IN (SELECT memory_id FROM outbox ORDER BY queued_at DESC LIMIT ?)`, []any{share / outboxSize}},
+	} {
+		if _, err := c.exec(ctx, trim.query, trim.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // trigger is one of the schema's.

@@ -146,12 +146,13 @@ func (s *Set) rollIfFull(ctx context.Context) {
 const baseKey = "carried_bytes"
 
 // grown reports whether more than what a rollover carries over has come to the
-// active database: one that is filled by that alone must not roll for ever.
+// active database: one that is filled by that alone must not roll for ever, nor
+// write it anew for little.
 func (s *Set) grown(ctx context.Context, used int64) bool {
 	var base int64
 	err := s.writer.conn.row(ctx, `SELECT cast(value AS INTEGER) FROM meta WHERE key = ?`, []any{baseKey}, &base)
 	_, err = none(err)
-	return err == nil && used-base >= s.budgets.ActiveBytes/8
+	return err == nil && used-base >= max(s.budgets.ActiveBytes/8, base/4)
 }
 
 // errOpenElsewhere is why the active database cannot be exchanged: another
