@@ -31,20 +31,22 @@ type plot struct {
 // plots are by the names under which a child is told of them.
 func plots() map[string]plot {
 	few := func(b *configs.Budgets) { b.HistoryFiles = 2 }
+	heavy := func(b *configs.Budgets) { b.HistoryFiles, b.ActiveBytes = 2, configs.MinActiveBytes }
 	rollover := func(ctx context.Context, s *store.Set) error {
 		_, err := s.Rollover(ctx)
 		return err
 	}
 	return map[string]plot{
-		"patch":    {act: changing(1, patched)},
-		"archive":  {act: changing(1, archived)},
-		"resolve":  {act: changing(6, archived)},
-		"forget":   {act: changing(8, forgetting)},
-		"promote":  {act: changing(4, promoted)},
-		"upsert":   {act: changing(2, succeeded)},
-		"rollover": {act: rollover},
-		"copy":     {act: rollover, held: true},
-		"retire":   {act: makingRoom, opening: true, budgets: few},
+		"patch":       {act: changing(1, patched)},
+		"archive":     {act: changing(1, archived)},
+		"resolve":     {act: changing(6, archived)},
+		"forget":      {act: changing(8, forgetting)},
+		"promote":     {act: changing(4, promoted)},
+		"upsert":      {act: changing(2, succeeded)},
+		"rollover":    {act: rollover},
+		"copy":        {act: rollover, held: true},
+		"retire":      {act: makingRoom, opening: true, budgets: few},
+		"retire-into": {act: makingRoom, opening: true, budgets: heavy, prepare: stripOldest},
 		"compact": {act: func(ctx context.Context, s *store.Set) error {
 			_, err := s.Compact(ctx)
 			return err
@@ -195,6 +197,12 @@ DELETE FROM goose_db_version WHERE version_id > 1; COMMIT;`)
 }
 
 func outdateOldest(t *testing.T, dir string) { outdate(t, historyFiles(t, dir)[0]) }
+
+// stripOldest leaves in the oldest database what is owed alone, so much that it
+// stays.
+func stripOldest(t *testing.T, dir string) {
+	shellOn(t, historyFiles(t, dir)[0], `DELETE FROM short; DELETE FROM archive WHERE memory_key IS NULL; DELETE FROM long WHERE memory_key = 'key-8'`)
+}
 
 // historyFiles are the paths of the historical databases, oldest first.
 func historyFiles(t testing.TB, dir string) (paths []string) {

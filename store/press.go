@@ -77,12 +77,32 @@ func (s *Set) pressAll(ctx context.Context, spared int64, room *Room) error {
 func (s *Set) press(ctx context.Context, st stage, need int64, room *Room) (deleted int, err error) {
 	var plan []victim
 	err = s.View(ctx, func(v *View) (err error) {
-		plan, err = v.victims(st, need, s.Now())
+		plan, err = v.victims(st, "", need, s.Now())
 		return err
 	})
+	var files []string
+	if err == nil {
+		deleted, files, err = s.dropAll(ctx, st, plan)
+	}
+	if st.vectors {
+		room.Vectors += deleted
+	} else {
+		room.Rows += deleted
+	}
+	if err != nil {
+		return deleted, err
+	}
+	if err := s.settleSome(ctx, files); err != nil {
+		return deleted, err
+	}
+	return deleted, s.densify(ctx, files)
+}
+
+// dropAll deletes the rows of a plan, or their vectors. It returns how many, and
+// the files that they stood in.
+func (s *Set) dropAll(ctx context.Context, st stage, plan []victim) (deleted int, files []string, err error) {
 	// Whatever order they were chosen in, each turn changes one file, or two.
 	slices.SortStableFunc(plan, func(a, b victim) int { return strings.Compare(a.file, b.file) })
-	var files []string
 	for len(plan) > 0 && err == nil {
 		turn := plan[:turnOf(plan)]
 		plan = plan[len(turn):]
@@ -105,18 +125,7 @@ func (s *Set) press(ctx context.Context, st stage, need int64, room *Room) (dele
 			files = append(files, turn[0].file, turn[len(turn)-1].file)
 		}
 	}
-	if st.vectors {
-		room.Vectors += deleted
-	} else {
-		room.Rows += deleted
-	}
-	if err != nil {
-		return deleted, err
-	}
-	if err := s.settleSome(ctx, files); err != nil {
-		return deleted, err
-	}
-	return deleted, s.densify(ctx, files)
+	return deleted, files, err
 }
 
 // denseBytes is the most of a historical database that is rewritten in one turn
@@ -192,8 +201,8 @@ type victim struct {
 }
 
 // victims are the rows of a stage that are least valuable now, as many as make
-// need bytes.
-func (v *View) victims(st stage, need int64, now memd.Time) ([]victim, error) {
+// need bytes: of one historical database, or of all ("").
+func (v *View) victims(st stage, file string, need int64, now memd.Time) ([]victim, error) {
 	bytes, from := rowBytes, `{t}`
 	if st.vectors {
 		bytes, from = `octet_length(e.vec)`, `embedding e CROSS JOIN {t} ON {t}.id = e.memory_id`
@@ -202,7 +211,7 @@ func (v *View) victims(st stage, need int64, now memd.Time) ([]victim, error) {
  FROM `+from+` WHERE `+st.rows)
 	var all []victim
 	err := v.each(func(i int, c *conn) error {
-		if i == 0 {
+		if i == 0 || file != "" && v.parts[i].file != file {
 			return nil
 		}
 		rows, err := c.query(v.ctx, query, now.String())

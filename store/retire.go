@@ -1,8 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
+	"math"
 	"slices"
 
 	"memd"
@@ -15,14 +16,19 @@ func (s *Set) retireSurplus(ctx context.Context, limit int, room *Room) error {
 	if err := s.dropRetired(ctx); err != nil {
 		return err
 	}
-	var files []string
-	var n int
+	var sur surplus
 	err := s.View(ctx, func(v *View) (err error) {
-		files, n, err = s.surplusFiles(v, limit)
+		sur, err = s.surplusFiles(v, limit)
 		return err
 	})
+	if err == nil && sur.holds {
+		err = s.strip(ctx, sur.to)
+	}
 	if err == nil {
-		_, err = s.retire(ctx, files, n, room)
+		_, err = s.retire(ctx, sur.files, sur.to, room)
+	}
+	if err == nil && len(sur.files) > 0 && !sur.holds {
+		err = s.settleSome(ctx, []string{sur.to})
 	}
 	return err
 }
@@ -47,90 +53,76 @@ func (s *Set) dropRetired(ctx context.Context) error {
 	})
 }
 
-// surplusFiles names the historical databases that can be read, oldest first,
-// and says how many of them are to be retired where limit may stay, or because
-// their retirement has begun. The newest stays: what is owed must have a place.
-func (s *Set) surplusFiles(v *View, limit int) (files []string, n int, err error) {
-	for _, p := range slices.Backward(v.parts[1:]) {
-		if p.broken() == nil {
-			files = append(files, p.file)
-		}
-	}
-	n = len(v.parts) - 1 - limit
-	err = v.active().each(v.ctx, `SELECT file FROM history WHERE state = 'retiring'`, nil, func(rows *sql.Rows) error {
-		var file string
-		err := rows.Scan(&file)
-		n = max(n, 1+slices.Index(files, file))
-		return err
-	})
-	return files, max(0, min(n, len(files)-1)), fail("read the catalogue", err)
-}
-
-// retireFor retires as many of the oldest historical databases as make need
-// bytes, where that can be had: what is owed moves and gives nothing. Nothing
-// else is left in them by then, see pressed.
+// retireFor retires as many historical databases as make need bytes, where that
+// can be had: what is owed moves and gives nothing. Nothing else is left in them
+// by then, see pressed, so that age tells nothing: the smallest go, into the
+// largest, and a row moves at most as often as what it stands in can double.
 func (s *Set) retireFor(ctx context.Context, need int64, room *Room) (bool, error) {
-	var files []string
-	n := 0
+	var all []yield
 	err := s.View(ctx, func(v *View) error {
 		for i := len(v.parts) - 1; i > 0; i-- {
 			c := v.conn(i)
 			if c == nil {
 				continue
 			}
-			files = append(files, v.parts[i].file)
-			if need <= 0 {
-				continue
-			}
-			gain, err := gainOf(v.ctx, c)
+			y, err := yieldOf(v.ctx, c)
 			if err != nil {
 				return err
 			}
-			need -= gain
-			n++
+			y.file = v.parts[i].file
+			all = append(all, y)
 		}
 		return nil
 	})
+	slices.SortStableFunc(all, func(a, b yield) int { return cmp.Compare(a.kept, b.kept) })
+	var files []string
+	for _, y := range all {
+		if need > 0 {
+			files = append(files, y.file)
+			need -= y.gain
+		}
+	}
 	if err != nil || need > 0 {
 		return false, err
 	}
-	if len(files) == 1 { // what is owed has no other place
+	if len(all) == 1 { // what is owed has no other place
 		return s.endRetirement(ctx, files[0], room)
 	}
-	gone, err := s.retire(ctx, files, min(n, len(files)-1), room)
+	to := all[len(all)-1].file
+	gone, err := s.retire(ctx, files[:min(len(files), len(all)-1)], to, room)
+	if err == nil && gone > 0 {
+		err = s.settleSome(ctx, []string{to})
+	}
 	return gone > 0, err
 }
 
-// gainOf is how many bytes retiring a database gives back at most: those that
-// are not text, terms, vectors and index of what is left in it.
-func gainOf(ctx context.Context, c *conn) (gain int64, err error) {
-	bytes, err := fileBytes(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	var kept int64
-	for _, t := range []memd.Tier{memd.Long, memd.Archive} {
-		var rows, text, index, vectors int64
-		err := c.row(ctx, on(t, `SELECT count(*), coalesce(sum(`+rowBytes+`), 0), (SELECT sum(octet_length(block)) FROM {t}_fts_data),
- (SELECT coalesce(sum(octet_length(vec)), 0) FROM embedding e CROSS JOIN {t} ON {t}.id = e.memory_id) FROM {t}`),
-			nil, &rows, &text, &index, &vectors)
+// strip deletes from a historical database what is not owed in it. The space is
+// given back by the light groom, or to the rows that come.
+func (s *Set) strip(ctx context.Context, file string) error {
+	for _, st := range pressed {
+		if st.vectors {
+			continue
+		}
+		var plan []victim
+		err := s.View(ctx, func(v *View) (err error) {
+			plan, err = v.victims(st, file, math.MaxInt64, s.Now())
+			return err
+		})
+		if err == nil {
+			_, _, err = s.dropAll(ctx, st, plan)
+		}
 		if err != nil {
-			return 0, fail("measure what is owed", err)
-		}
-		if rows > 0 {
-			kept += text + index + vectors
+			return err
 		}
 	}
-	return max(0, bytes-kept), nil
+	return nil
 }
 
-// retire moves what is owed in the first n of the given historical databases
-// into the one after them, the next-oldest that stays, and deletes their files.
-// All go into the same: what one hands on does not move again with the next. It
-// returns how many are gone.
-func (s *Set) retire(ctx context.Context, files []string, n int, room *Room) (gone int, err error) {
-	for _, from := range files[:max(0, n)] {
-		if err := s.retireOne(ctx, from, files[n]); err != nil {
+// retire moves what is owed in historical databases into another, and deletes
+// their files. It returns how many are gone.
+func (s *Set) retire(ctx context.Context, files []string, to string, room *Room) (gone int, err error) {
+	for _, from := range files {
+		if err := s.retireOne(ctx, from, to); err != nil {
 			return gone, err
 		}
 		done, err := s.endRetirement(ctx, from, room)
@@ -142,10 +134,7 @@ func (s *Set) retire(ctx context.Context, files []string, n int, room *Room) (go
 		}
 		gone++
 	}
-	if gone > 0 {
-		err = s.settleSome(ctx, files[n:n+1])
-	}
-	return gone, err
+	return gone, nil
 }
 
 // retireOne moves what is owed in one historical database into another.

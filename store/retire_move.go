@@ -174,12 +174,12 @@ VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at)
 // untangle ends what a retirement that was cut short left in two files: its
 // rows are copied first and deleted after. The writer is at rest.
 func (s *Set) untangle(ctx context.Context) error {
-	for i, p := range s.history {
-		if p.state != stateRetiring || i == 0 || p.broken() != nil {
+	for _, p := range s.history {
+		if p.state != stateRetiring || p.broken() != nil {
 			continue
 		}
-		for _, to := range s.history[:i] {
-			if to.broken() != nil {
+		for _, to := range s.history {
+			if to == p || to.broken() != nil {
 				continue
 			}
 			if err := s.untangleTwo(ctx, p, to); err != nil {

@@ -20,7 +20,7 @@ type Room struct {
 // the order of docs/operations.md: of too many files the oldest go; of too many
 // bytes first superseded versions, then the least valuable archived rows,
 // vectors of archived and short rows, short rows, vectors of long rows, and
-// then the oldest files. What is owed always stays, and where that alone is
+// then the smallest files. What is owed always stays, and where that alone is
 // more than the budget, new rows are refused from then on. Meta names these
 // budgets then, also where the Set was opened as it is.
 func (s *Set) MakeRoom(ctx context.Context) (Room, error) {
@@ -125,10 +125,11 @@ func (s *Set) Surplus(ctx context.Context) (Surplus, error) {
 	}
 	over -= leaving
 	err = s.View(ctx, func(v *View) error {
-		_, sur.Files, err = s.surplusFiles(v, s.budgets.HistoryFiles)
+		going, err := s.surplusFiles(v, s.budgets.HistoryFiles)
 		if err != nil {
 			return err
 		}
+		sur.Files = len(going.files)
 		vectors, err := s.surplusVectors(ctx, v.active())
 		sur.Vectors = int(vectors)
 		for _, st := range pressed {
@@ -136,7 +137,7 @@ func (s *Set) Surplus(ctx context.Context) (Surplus, error) {
 				return err
 			}
 			var plan []victim
-			if plan, err = v.victims(st, over, s.Now()); st.vectors {
+			if plan, err = v.victims(st, "", over, s.Now()); st.vectors {
 				sur.Vectors += len(plan)
 			} else {
 				sur.Rows += len(plan)
@@ -162,12 +163,12 @@ func (s *Set) overBytes(ctx context.Context) (over int64, err error) {
 // for their number.
 func (s *Set) surplusBytes(ctx context.Context) (sum int64, err error) {
 	err = s.View(ctx, func(v *View) error {
-		files, n, err := s.surplusFiles(v, s.budgets.HistoryFiles)
+		going, err := s.surplusFiles(v, s.budgets.HistoryFiles)
 		if err != nil {
 			return err
 		}
 		return v.active().row(v.ctx, `SELECT coalesce(sum(bytes), 0) FROM history WHERE file IN (SELECT value FROM json_each(?))`,
-			[]any{jsonList(files[:n])}, &sum)
+			[]any{jsonList(going.files)}, &sum)
 	})
 	return sum, fail("read the catalogue", err)
 }
