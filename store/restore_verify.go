@@ -110,14 +110,15 @@ func gravesIn(ctx context.Context, path string) (graves []grave, err error) {
 	playBack(ctx, path)
 	c, err := connect(ctx, path, "ro", readerPragmas)
 	if err == nil {
-		graves, err = readGraves(ctx, c)
+		graves, err = readGraves(ctx, c, -1)
 		err = errors.Join(err, c.close())
 	}
 	return graves, err
 }
 
-func readGraves(ctx context.Context, c *conn) (graves []grave, err error) {
-	err = c.each(ctx, `SELECT id, namespace, memory_key, content_hash, forgotten_at FROM tombstone`, nil, func(rows *sql.Rows) error {
+// readGraves reads the tombstones of a database, at most so many; -1 for all.
+func readGraves(ctx context.Context, c *conn, most int) (graves []grave, err error) {
+	err = c.each(ctx, `SELECT id, namespace, memory_key, content_hash, forgotten_at FROM tombstone ORDER BY id LIMIT ?`, []any{most}, func(rows *sql.Rows) error {
 		var g grave
 		err := rows.Scan(&g.id, &g.namespace, &g.key, &g.hash, &g.at)
 		graves = append(graves, g)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,6 +72,42 @@ func TestRetirementIsAmortised(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Tombstones are owed as rows are, and move as seldom.
+func TestRetiringGravesIsAmortised(t *testing.T) {
+	s := under(t, "", func(b *configs.Budgets) { b.HistoryFiles, b.ActiveBytes = 3, configs.MinActiveBytes })
+	const graves = 2500
+	write(t, s, func(tx *store.Tx) error {
+		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+INSERT INTO tombstone SELECT format('gone-%06d', i), 'default', NULL, format('sha256:%064d', i), '2026-11-30T01:00:00.000Z' FROM n`, graves)
+	})
+	steps := 0
+	counting := store.WithSteps(ctx, func(step string) {
+		if step == "retire/move" {
+			steps++
+		}
+	})
+	for n := range 10 {
+		put(t, s, row(memd.Short, n, "a short row"))
+		_, err := s.Rollover(counting)
+		must(t, err)
+	}
+	if most := 7 * 3; steps == 0 || steps > most { // seven files went, each with none of its own
+		t.Errorf("%d steps, want %d at most", steps, most)
+	}
+	known := map[string]bool{}
+	for _, path := range historyFiles(t, s.Dir()) {
+		for _, id := range strings.Fields(shellOn(t, path, `SELECT id FROM tombstone`)) {
+			known[id] = true
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir(), store.HistoryDir, "agent_memory-20261130T020000Z.db")); err != nil {
+		t.Errorf("the file that held them moved them on: %v", err)
+	}
+	if len(known) != graves {
+		t.Errorf("%d of %d tombstones are left", len(known), graves)
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 // Of one step of a retirement, so that others wait for it no longer than some
 // tens of milliseconds.
 const (
-	movedRows  = 100       // at most
-	movedBytes = 256 << 10 // of text and terms, unless one row has more
+	movedRows   = 100       // at most
+	movedBytes  = 256 << 10 // of text and terms, unless one row has more
+	movedGraves = 500       // tombstones
 )
 
 // moveOwed moves some of what is owed in one historical database into another
@@ -143,16 +144,18 @@ func (tx *Tx) moveOne(from, to *part, own, into *conn, t memd.Tier, id string) (
 	return bytes, tx.leave(from, t, id)
 }
 
-// moveGraves moves tombstones: it deletes them only in a step in which each
+// moveGraves moves some tombstones: it deletes them only in a step in which each
 // stands in the other file already, as nothing tells which of two files of a
 // group commits first.
 func (tx *Tx) moveGraves(from *part, own, into *conn) (int, error) {
-	graves, err := readGraves(tx.ctx, own)
+	graves, err := readGraves(tx.ctx, own, movedGraves)
 	if err != nil || len(graves) == 0 {
 		return 0, fail("read what was forgotten", err)
 	}
 	var copied int64
+	var ids []string
 	for _, g := range graves {
+		ids = append(ids, g.id)
 		n, err := into.exec(tx.ctx, `INSERT OR IGNORE INTO tombstone (id, namespace, memory_key, content_hash, forgotten_at)
 VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at)
 		if err != nil {
@@ -167,7 +170,7 @@ VALUES (?, ?, ?, ?, ?)`, g.id, g.namespace, g.key, g.hash, g.at)
 	if err != nil {
 		return 0, err
 	}
-	_, err = c.exec(tx.ctx, `DELETE FROM tombstone`)
+	_, err = c.exec(tx.ctx, `DELETE FROM tombstone WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
 	return len(graves), fail("move tombstones", err)
 }
 

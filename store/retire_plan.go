@@ -41,6 +41,7 @@ func (s *Set) surplusFiles(v *View, limit int) (sur surplus, err error) {
 			sur.to, files = files[0], files[1:]
 		}
 	}
+	begun = slices.DeleteFunc(begun, func(file string) bool { return !slices.Contains(files, file) })
 	n -= len(begun)
 	for i, file := range files {
 		newest := i == len(files)-1
@@ -60,7 +61,7 @@ func (s *Set) surplusFiles(v *View, limit int) (sur surplus, err error) {
 }
 
 // owedBytes are those of the text and terms of what is owed in a historical
-// database, but for the last words of keys without a head.
+// database and of its tombstones, but for the last words of keys without a head.
 func (v *View) owedBytes(file string) (sum int64, err error) {
 	ids, err := v.ids(v.active(), `SELECT id FROM head WHERE file = ?`, file)
 	if err != nil {
@@ -70,11 +71,12 @@ func (v *View) owedBytes(file string) (sum int64, err error) {
 		if v.parts[i].file != file {
 			return nil
 		}
-		var long, archive int64
+		var long, archive, graves int64
 		err := errors.Join(
 			c.row(v.ctx, on(memd.Long, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t} WHERE id IN (SELECT value FROM json_each(?))`), []any{jsonList(ids)}, &long),
-			c.row(v.ctx, on(memd.Archive, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t} WHERE memory_key IS NOT NULL`), nil, &archive))
-		sum = long + archive
+			c.row(v.ctx, on(memd.Archive, `SELECT coalesce(sum(`+rowBytes+`), 0) FROM {t} WHERE memory_key IS NOT NULL`), nil, &archive),
+			c.row(v.ctx, `SELECT count(*) FROM tombstone`, nil, &graves))
+		sum = long + archive + graves*tombstoneSize
 		return fail("measure what is owed", err)
 	})
 	return sum, err
