@@ -14,7 +14,7 @@ import (
 // can be told of, as it is in a database that cannot be read, does not.
 func (v *View) succeeded(m *memd.Memory) (bool, error) {
 	h, known, err := v.Head(m.Namespace, m.MemoryKey)
-	if !known || err != nil {
+	if !known || err != nil || h.ID == m.ID {
 		return false, err
 	}
 	ok := false
