@@ -310,7 +310,7 @@ func (s *Set) trimIfOver(ctx context.Context) error {
 		return err
 	})
 	if over > slack {
-		s.upkeep.wake()
+		s.upkeep.makeRoom()
 	}
 	return err
 }

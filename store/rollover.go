@@ -130,7 +130,7 @@ func (s *Set) rollIfFull(ctx context.Context) {
 	reason := ""
 	switch {
 	case err == nil:
-		s.upkeep.wake()
+		s.upkeep.makeRoom()
 	case errors.Is(err, errOpenElsewhere):
 		reason = deferredOpen
 	case memd.CodeOf(err) == memd.CodeBudgetExceeded:

@@ -13,6 +13,7 @@ import (
 // what writes ask of historical databases.
 type upkeep struct {
 	loop
+	room   atomic.Bool // whether something came for which room is to be made
 	hashes atomic.Bool // whether a write asked for content hashes that are not read yet
 	begun  atomic.Bool // whether it has gone on with what was cut short, as far as it could
 }
@@ -32,11 +33,14 @@ func (u *upkeep) begin(ctx context.Context, s *Set) {
 	} else {
 		s.full.Store(full)
 	}
+	u.room.Store(true)
 	go func() {
 		defer close(u.done)
 		for {
-			if err := s.tidy(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
-				s.log.Error("no room made for historical databases", "error", err)
+			if u.room.Swap(false) {
+				if err := s.tidy(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errClosing) {
+					s.log.Error("no room made for historical databases", "error", err)
+				}
 			}
 			u.begun.Store(true)
 			if u.hashes.Swap(false) {
@@ -49,6 +53,12 @@ func (u *upkeep) begin(ctx context.Context, s *Set) {
 			}
 		}
 	}()
+}
+
+// makeRoom has room made beside requests.
+func (u *upkeep) makeRoom() {
+	u.room.Store(true)
+	u.wake()
 }
 
 // tidy makes room. A Set that is open as it is only carries retirements through
