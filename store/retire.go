@@ -55,8 +55,9 @@ func (s *Set) dropRetired(ctx context.Context) error {
 
 // retireFor retires as many historical databases as make need bytes, where that
 // can be had: what is owed moves and gives nothing. Nothing else is left in them
-// by then, see pressed, so that age tells nothing: the smallest go, into the
-// largest, and a row moves at most as often as what it stands in can double.
+// by then, see pressed. The oldest go first, but for those that hold more than
+// half of the budget of the active database: of these the smallest, into the
+// largest, so that a row moves as often as what it stands in can double.
 func (s *Set) retireFor(ctx context.Context, need int64, room *Room) (bool, error) {
 	var all []yield
 	err := s.View(ctx, func(v *View) error {
@@ -74,7 +75,8 @@ func (s *Set) retireFor(ctx context.Context, need int64, room *Room) (bool, erro
 		}
 		return nil
 	})
-	slices.SortStableFunc(all, func(a, b yield) int { return cmp.Compare(a.kept, b.kept) })
+	half := s.budgets.ActiveBytes / 2
+	slices.SortStableFunc(all, func(a, b yield) int { return cmp.Compare(max(half, a.kept), max(half, b.kept)) })
 	var files []string
 	for _, y := range all {
 		if need > 0 {
@@ -88,8 +90,12 @@ func (s *Set) retireFor(ctx context.Context, need int64, room *Room) (bool, erro
 	if len(all) == 1 { // what is owed has no other place
 		return s.endRetirement(ctx, files[0], room)
 	}
-	to := all[len(all)-1].file
-	gone, err := s.retire(ctx, files[:min(len(files), len(all)-1)], to, room)
+	n := min(len(files), len(all)-1)
+	to := all[n].file
+	if last := all[len(all)-1]; last.kept > half {
+		to = last.file
+	}
+	gone, err := s.retire(ctx, files[:n], to, room)
 	if err == nil && gone > 0 {
 		err = s.settleSome(ctx, []string{to})
 	}

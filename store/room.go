@@ -20,7 +20,7 @@ type Room struct {
 // the order of docs/operations.md: of too many files the oldest go; of too many
 // bytes first superseded versions, then the least valuable archived rows,
 // vectors of archived and short rows, short rows, vectors of long rows, and
-// then the smallest files. What is owed always stays, and where that alone is
+// then the oldest files. What is owed always stays, and where that alone is
 // more than the budget, new rows are refused from then on. Meta names these
 // budgets then, also where the Set was opened as it is.
 func (s *Set) MakeRoom(ctx context.Context) (Room, error) {
