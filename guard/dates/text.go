@@ -1,0 +1,336 @@
+package dates
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sort is what a token is.
+type sort uint8
+
+const (
+	word   sort = iota // letters of ASCII, with what follows an apostrophe
+	number             // digits alone
+	han                // one Chinese character
+	mark               // one of punctuation
+	date               // what is or ends a date by itself: 2026-12-03, 12/3, 4th
+	opaque             // code, an address, an identifier, a compound
+	stop               // the end of a sentence
+)
+
+// token is a piece of a text. White space and the dates in brackets are none: texts
+// with and without them have the same tokens.
+type token struct {
+	sort     sort
+	from, to int    // bytes of the text
+	lower    string // a word without what follows its apostrophe; a Chinese character in its plain form; else the text
+	tail     string // of a word, what follows its apostrophe: s, ll, t
+	upper    bool   // of a word, it begins with a capital
+	first    bool   // it is the first of its line
+	glued    bool   // it follows the token before without white space, date or line between
+	dated    string // the date in brackets that follows it, with the space before it
+}
+
+// reader makes the tokens of a text, in one pass over it.
+type reader struct {
+	text   string
+	at     int
+	tokens []token
+	end    int  // of the last token, where the next one would be glued
+	line   bool // nothing of the line has been read
+	noHTML bool // no comment ends behind here
+}
+
+// tokensOf reads a text.
+func tokensOf(text string) []token {
+	r := reader{text: text, line: true, end: -1}
+	for r.at < len(text) {
+		if r.line && r.wholeLine() {
+			continue
+		}
+		r.next()
+	}
+	return r.tokens
+}
+
+func (r *reader) put(t token) {
+	t.first, t.glued = r.line, t.from == r.end
+	if t.lower == "" && t.sort == mark {
+		t.lower = r.text[t.from:t.to]
+	}
+	r.tokens = append(r.tokens, t)
+	r.line, r.at, r.end = false, t.to, t.to
+}
+
+// wholeLine takes a line that is no prose: a fenced block, or a quotation, whose
+// words were said at another time.
+func (r *reader) wholeLine() bool {
+	line := r.lineAt(r.at)
+	trimmed := strings.TrimLeft(line, " \t")
+	fence := fenceOf(trimmed)
+	switch {
+	case fence != "":
+		from := r.at
+		r.at += len(line)
+		for r.at < len(r.text) {
+			next := r.lineAt(r.at)
+			r.at += len(next)
+			if closes(next, fence) {
+				break
+			}
+		}
+		r.opaque(from)
+	case strings.HasPrefix(trimmed, ">"):
+		from := r.at
+		r.at += len(line)
+		r.opaque(from)
+	default:
+		return false
+	}
+	return true
+}
+
+// opaque puts what was read since from, as whole lines.
+func (r *reader) opaque(from int) {
+	r.line = true
+	r.put(token{sort: opaque, from: from, to: r.at})
+	r.put(token{sort: stop, from: r.at, to: r.at})
+	r.line = true
+}
+
+// lineAt is the rest of a line, with its end.
+func (r *reader) lineAt(at int) string {
+	if end := strings.IndexByte(r.text[at:], '\n'); end >= 0 {
+		return r.text[at : at+end+1]
+	}
+	return r.text[at:]
+}
+
+// fenceOf is the mark that opens a block of code on a line, "" for none.
+func fenceOf(line string) string {
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+func closes(line, fence string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
+}
+
+// next reads one token, or what is none.
+func (r *reader) next() {
+	c, size := utf8.DecodeRuneInString(r.text[r.at:])
+	switch {
+	case c == '\n':
+		r.newline()
+	case unicode.IsSpace(c):
+		r.at += size
+	case c == '`':
+		r.code()
+	case c == '<' && r.comment():
+	case c == '(' || c == '（':
+		if !r.bracket() {
+			r.put(token{sort: mark, from: r.at, to: r.at + size})
+		}
+	case isHan(c):
+		r.put(token{sort: han, from: r.at, to: r.at + size, lower: plain(r.text[r.at : r.at+size])})
+	case strings.ContainsRune("。！？；", c):
+		r.put(token{sort: stop, from: r.at, to: r.at + size})
+	case c >= utf8.RuneSelf && !unicode.IsLetter(c) && !unicode.IsNumber(c):
+		r.put(token{sort: mark, from: r.at, to: r.at + size})
+	default:
+		r.chunk()
+	}
+}
+
+// newline ends a sentence where a paragraph ends, or the next line is an item, a
+// heading or a row of its own.
+func (r *reader) newline() {
+	r.at++
+	r.line = true
+	next := strings.TrimLeft(r.lineAt(r.at), " \t")
+	if len(r.tokens) == 0 {
+		return
+	}
+	if c, _ := utf8.DecodeRuneInString(next); c == utf8.RuneError || strings.ContainsRune("\r\n-*+#|•", c) || c >= '0' && c <= '9' || isHan(c) {
+		if r.tokens[len(r.tokens)-1].sort != stop {
+			r.put(token{sort: stop, from: r.at, to: r.at})
+			r.line = true
+		}
+	}
+}
+
+// code takes what stands between backticks on a line, or all behind one that is not
+// closed there.
+func (r *reader) code() {
+	rest := strings.TrimRight(r.lineAt(r.at), "\r\n")
+	inner := strings.TrimLeft(rest, "`")
+	end := len(rest)
+	if closing := strings.IndexByte(inner, '`'); closing >= 0 {
+		behind := inner[closing:]
+		end = len(rest) - len(strings.TrimLeft(behind, "`"))
+	}
+	r.put(token{sort: opaque, from: r.at, to: r.at + end})
+}
+
+// comment takes a comment of HTML, in which a note keeps its name.
+func (r *reader) comment() bool {
+	if r.noHTML || !strings.HasPrefix(r.text[r.at:], "<!--") {
+		return false
+	}
+	end := strings.Index(r.text[r.at:], "-->")
+	if end < 0 {
+		r.noHTML = true
+		return false
+	}
+	r.put(token{sort: opaque, from: r.at, to: r.at + end + len("-->")})
+	return true
+}
+
+// bracket takes a date in brackets, which stands beside the token before it.
+func (r *reader) bracket() bool {
+	n := bracketed(r.text[r.at:])
+	if n == 0 || len(r.tokens) == 0 || r.line {
+		return false
+	}
+	last := &r.tokens[len(r.tokens)-1]
+	from := r.at
+	if from > last.to && r.text[from-1] == ' ' {
+		from--
+	}
+	if last.dated == "" && from == last.to {
+		last.dated = r.text[from : r.at+n]
+	}
+	r.at += n
+	return true
+}
+
+// chunk takes what stands between white space, Chinese characters and their
+// punctuation, and tells words from identifiers, addresses and numbers.
+func (r *reader) chunk() {
+	end := r.at
+	for end < len(r.text) {
+		c, size := utf8.DecodeRuneInString(r.text[end:])
+		if unicode.IsSpace(c) || c == '`' || isHan(c) || c >= utf8.RuneSelf && c != '’' && !unicode.IsLetter(c) && !unicode.IsNumber(c) {
+			break
+		}
+		end += size
+	}
+	const before, after = `"'([{*~`, `.,;:!?"')]}*~`
+	for r.at < end && strings.IndexByte(before, r.text[r.at]) >= 0 {
+		if n := bracketed(r.text[r.at:end]); n > 0 && r.bracket() {
+			continue
+		}
+		r.put(token{sort: mark, from: r.at, to: r.at + 1})
+	}
+	core := strings.TrimRight(r.text[r.at:end], after)
+	if cut := strings.Index(core, "("); cut > 0 && bracketed(core[cut:]+")") > 0 {
+		core = core[:cut] // a date without a space before it
+	}
+	if core != "" {
+		r.put(classed(core, r.at))
+	}
+	for r.at < end {
+		if r.text[r.at] == '(' {
+			return // next knows brackets
+		}
+		s := mark
+		if strings.IndexByte(".!?;", r.text[r.at]) >= 0 {
+			s = stop
+		}
+		r.put(token{sort: s, from: r.at, to: r.at + 1})
+	}
+}
+
+// classed is the token of what stands between white space.
+func classed(core string, at int) token {
+	t := token{sort: opaque, from: at, to: at + len(core)}
+	letters, digits := 0, 0
+	for letters < len(core) && isLetter(core[letters]) {
+		letters++
+	}
+	for digits < len(core) && core[digits] >= '0' && core[digits] <= '9' {
+		digits++
+	}
+	rest := core[max(letters, digits):]
+	switch {
+	case len(core) > 64:
+	case letters > 0:
+		tail := strings.TrimPrefix(strings.TrimPrefix(rest, "'"), "’")
+		if rest != "" && (tail == rest || len(tail) > 2 || !isLetters(tail)) {
+			return t
+		}
+		t.sort, t.lower, t.tail = word, strings.ToLower(core[:letters]), strings.ToLower(tail)
+		t.upper = core[0] < 'a'
+	case digits == 0:
+		if core == "." || core == "!" || core == "?" {
+			t.sort = stop
+		} else if len(core) == 1 {
+			t.sort = mark
+		}
+	case rest == "":
+		t.sort, t.lower = number, core
+	case rest == "st", rest == "nd", rest == "rd", rest == "th", isNumeric(rest):
+		t.sort = date
+	}
+	return t
+}
+
+// isNumeric reports whether what follows digits makes a date, or a range, of them.
+func isNumeric(rest string) bool {
+	digits := 0
+	for i := range len(rest) {
+		c := rest[i]
+		if c >= '0' && c <= '9' {
+			digits++
+		} else if c != '-' && c != '/' && c != '.' {
+			return false
+		}
+	}
+	return digits > 0 && len(rest) <= 8
+}
+
+func isLetters(text string) bool {
+	for i := range len(text) {
+		if !isLetter(text[i]) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isHan(c rune) bool { return c >= 0x3400 && c <= 0x9fff }
+
+// plain is a Chinese character of a time in its simplified form, any other as it is.
+func plain(c string) string {
+	switch c {
+	case "週":
+		return "周"
+	case "後":
+		return "后"
+	case "禮":
+		return "礼"
+	case "拜":
+		return "拜"
+	case "個":
+		return "个"
+	case "這":
+		return "这"
+	case "兩":
+		return "两"
+	case "過":
+		return "过"
+	case "將":
+		return "将"
+	case "會":
+		return "会"
+	}
+	return c
+}
