@@ -25,7 +25,9 @@ func (f *finder) run(i, n int) string {
 }
 
 // joined reports whether nothing stands between token i and the one before.
-func (f *finder) joined(i int) bool { return f.tokens[i].glued && f.tokens[i-1].dated == "" }
+func (f *finder) joined(i int) bool {
+	return i > 0 && i < len(f.tokens) && f.tokens[i].glued && f.tokens[i-1].dated == ""
+}
 
 // namedHan are 昨天, 明年, 上个月 and the like.
 func (f *finder) namedHan(i int) span {
@@ -78,7 +80,7 @@ func (f *finder) isOther(text string, before, after int) bool {
 
 // withPartHan is a span with the part of the day behind it.
 func (f *finder) withPartHan(s span) span {
-	if s.to < len(f.tokens) && f.joined(s.to) {
+	if f.joined(s.to) {
 		switch f.run(s.to, 2) {
 		case "上午", "下午", "中午", "晚上", "早上", "凌晨", "傍晚", "早晨", "夜里", "清晨":
 			s.to += 2
@@ -92,7 +94,7 @@ func (f *finder) weekHan(i int) span {
 	n, at := f.whichWeek(i)
 	pointed := at > i
 	switch two := f.run(at, 2); {
-	case pointed && at > i && !f.joined(at):
+	case pointed && !f.joined(at):
 		return span{}
 	case two == "星期", two == "礼拜":
 		at += 2
@@ -104,7 +106,7 @@ func (f *finder) weekHan(i int) span {
 	s := span{from: i, to: at, phrase: phrase{unit: week, n: n}}
 	wd, named := f.weekdayHan(at)
 	switch {
-	case at < len(f.tokens) && f.joined(at) && f.han(at) == "末":
+	case f.joined(at) && f.han(at) == "末":
 		s.to++
 		s.phrase.unit = weekend
 		if !pointed {
@@ -198,7 +200,7 @@ func (f *finder) tenseHan(s span) unit {
 }
 
 func (f *finder) weekdayHan(i int) (time.Weekday, bool) {
-	if i > 0 && i < len(f.tokens) && f.joined(i) {
+	if f.joined(i) {
 		switch f.han(i) {
 		case "一":
 			return time.Monday, true

@@ -38,7 +38,8 @@ type reader struct {
 	at     int
 	tokens []token
 	end    int  // of the last token, where the next one would be glued
-	line   bool // nothing of the line has been read
+	line   bool // no token of the line has been read
+	begun  int  // where the line begins
 	noHTML bool // no comment ends behind here
 }
 
@@ -46,7 +47,7 @@ type reader struct {
 func tokensOf(text string) []token {
 	r := reader{text: text, line: true, end: -1}
 	for r.at < len(text) {
-		if r.line && r.wholeLine() {
+		if r.at == r.begun && r.wholeLine() {
 			continue
 		}
 		r.next()
@@ -96,7 +97,7 @@ func (r *reader) opaque(from int) {
 	r.line = true
 	r.put(token{sort: opaque, from: from, to: r.at})
 	r.put(token{sort: stop, from: r.at, to: r.at})
-	r.line = true
+	r.line, r.begun = true, r.at
 }
 
 // lineAt is the rest of a line, with its end.
@@ -152,7 +153,7 @@ func (r *reader) next() {
 // heading or a row of its own.
 func (r *reader) newline() {
 	r.at++
-	r.line = true
+	r.line, r.begun = true, r.at
 	next := strings.TrimLeft(r.lineAt(r.at), " \t")
 	if len(r.tokens) == 0 {
 		return
@@ -168,14 +169,16 @@ func (r *reader) newline() {
 // code takes what stands between backticks on a line, or all behind one that is not
 // closed there.
 func (r *reader) code() {
-	rest := strings.TrimRight(r.lineAt(r.at), "\r\n")
-	inner := strings.TrimLeft(rest, "`")
-	end := len(rest)
-	if closing := strings.IndexByte(inner, '`'); closing >= 0 {
-		behind := inner[closing:]
-		end = len(rest) - len(strings.TrimLeft(behind, "`"))
+	inner := strings.TrimLeft(r.text[r.at:], "`")
+	opening := len(r.text) - r.at - len(inner)
+	end := strings.IndexAny(inner, "`\n")
+	switch {
+	case end < 0:
+		end = len(inner)
+	case inner[end] == '`':
+		end = len(inner) - len(strings.TrimLeft(inner[end:], "`"))
 	}
-	r.put(token{sort: opaque, from: r.at, to: r.at + end})
+	r.put(token{sort: opaque, from: r.at, to: r.at + opening + end})
 }
 
 // comment takes a comment of HTML, in which a note keeps its name.
@@ -207,6 +210,9 @@ func (r *reader) bracket() bool {
 		last.dated = r.text[from : r.at+n]
 	}
 	r.at += n
+	if from == r.end { // what comes next is as near as it was without
+		r.end = r.at
+	}
 	return true
 }
 
