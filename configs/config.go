@@ -35,6 +35,7 @@ type Config struct {
 
 	Instructions Instructions `yaml:"instructions"`
 
+	Dates  Dates  `yaml:"dates"`
 	Guard  Guard  `yaml:"guard"`
 	Groom  Groom  `yaml:"groom"`
 	Backup Backup `yaml:"backup"`
@@ -111,6 +112,7 @@ func Defaults() Config {
 
 		Instructions: Instructions{Names: []string{"AGENTS.md", "AGENT.md", "CLAUDE.md", ".agent/AGENT.md"}},
 
+		Dates:  DefaultDates(),
 		Guard:  DefaultGuard(),
 		Groom:  Groom{Schedule: "0 3 * * 0", Light: "0 * * * *"},
 		Backup: Backup{Keep: 7},

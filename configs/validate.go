@@ -46,7 +46,7 @@ func problemf(key, format string, args ...any) *problem {
 func (c Config) problem() *problem {
 	for _, check := range []func() *problem{
 		c.listenProblem, c.hostsProblem, c.tlsProblem, c.socketProblem, c.limitsProblem, c.logProblem, c.Budgets.problem,
-		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.instructionsProblem, c.guardProblem, c.groomProblem, c.backupProblem,
+		c.rootsProblem, c.ownersProblem, c.embeddingProblem, c.selectorProblem, c.instructionsProblem, c.datesProblem, c.guardProblem, c.groomProblem, c.backupProblem,
 	} {
 		if p := check(); p != nil {
 			return p

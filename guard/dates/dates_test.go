@@ -84,7 +84,7 @@ func TestZones(t *testing.T) {
 		{"2026-03-09T00:30:00-04:00", "America/New_York", "yesterday", "yesterday (2026-03-08)"},
 		{"2026-10-31T23:30:00-04:00", "America/New_York", "in two days", "in two days (2026-11-02)"}, // over one of 25
 		{"2026-11-02T00:30:00-05:00", "America/New_York", "two days ago", "two days ago (2026-10-31)"},
-		{"2026-09-05T23:30:00-04:00", "America/Santiago", "tomorrow", "tomorrow (2026-09-06)"},                          // begins at one o'clock
+		{"2026-09-05T23:30:00-04:00", "America/Santiago", "tomorrow", "tomorrow (2026-09-06)"},                         // begins at one o'clock
 		{"2011-12-29T12:00:00-10:00", "Pacific/Apia", "the day after tomorrow", "the day after tomorrow (2011-12-31)"}, // the 30th was left out there, not in the calendar
 		{"2026-03-31T12:00:00Z", "UTC", "last month, next month", "last month (2026-02), next month (2026-04)"},
 		{"2026-01-31T12:00:00Z", "UTC", "in one month", "in one month (2026-02)"},
