@@ -31,8 +31,8 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if fence.Made(req.Summary, req.RawContent, req.Why, req.HowToApply) {
 		return echoed(memd.Long, memd.Fact), nil
 	}
-	wanted := s.inspectLong(req, &memd.Memory{Namespace: ns})
 	now := s.store.Now()
+	wanted := s.inspectLong(req, &memd.Memory{Namespace: ns}, now)
 	id, err := newID()
 	if err != nil {
 		return memd.Written{}, err
@@ -50,16 +50,16 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	return out, s.settle(c, did, err)
 }
 
-// wanted is a long row that is asked for: as it was sent, and what the guards leave
-// of it and say.
+// wanted is a long row that is asked for: as it was sent, what the guards leave of it
+// and say, and that with dates beside its words.
 type wanted struct {
-	sent, left memd.RememberLongTerm
-	in         *inspected
+	sent, left, dated memd.RememberLongTerm
+	in                *inspected
 }
 
 // inspectLong has the guards look at a long row that is made of a request, and of
 // what from keeps.
-func (s *Service) inspectLong(req memd.RememberLongTerm, from *memd.Memory) wanted {
+func (s *Service) inspectLong(req memd.RememberLongTerm, from *memd.Memory, now memd.Time) wanted {
 	m := &memd.Memory{
 		Tier: memd.Long, Namespace: from.Namespace, MemoryKey: req.MemoryKey, Summary: req.Summary, RawContent: req.RawContent,
 		Why: req.Why, HowToApply: req.HowToApply, Source: req.Source, Owner: req.Owner,
@@ -67,6 +67,7 @@ func (s *Service) inspectLong(req memd.RememberLongTerm, from *memd.Memory) want
 	}
 	w := wanted{sent: req, left: req, in: s.inspect(m)}
 	w.left.Summary, w.left.RawContent, w.left.Why, w.left.HowToApply, w.left.Tags = m.Summary, m.RawContent, m.Why, m.HowToApply, m.Tags
+	w.dated = s.dateLong(w.left, from, now)
 	return w
 }
 
@@ -117,6 +118,7 @@ func (s *Service) upsert(tx *store.Tx, c memd.Caller, ns string, w wanted, from 
 	if head != nil && !c.Holds(head.Access) {
 		return memd.Written{}, w.in, memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the caller does not hold the access tags of this key")
 	}
+	w = w.withDates(head)
 	if s.stands(c, ns, w, head, now) {
 		tags := w.left.Tags
 		w.left = w.sent

@@ -40,7 +40,7 @@ func (s *Service) promoteToLong(c memd.Caller, row memd.Memory, req memd.Promote
 	if err := s.longFields(up); err != nil {
 		return failing(err)
 	}
-	w, seen := s.inspectLong(up, &row), s.look(row.Namespace, up.Source)
+	w, seen := s.inspectLong(up, &row, s.store.Now()), s.look(row.Namespace, up.Source)
 	return func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
 		if *out, *did, err = s.upsert(tx, c, m.Namespace, w, m, seen, now); err != nil {
 			return err

@@ -27,6 +27,8 @@ func (s *Service) Remember(ctx context.Context, c memd.Caller, req memd.Remember
 	sent := *m
 	sent.Tags = slices.Clone(m.Tags)
 	in := s.inspectShort(m)
+	s.dateShort(m, now)
+	s.dateShort(&sent, now)
 	var out memd.Written
 	var did *inspected
 	err = s.once(ctx, c, &out, func(tx *store.Tx) (err error) {

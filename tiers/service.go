@@ -23,7 +23,8 @@ type Service struct {
 	guard   configs.Guard
 	allowed *guard.Allowed // nil where nothing is
 	scanner *secrets.Scanner
-	onLook  func() // nil but in tests: a guard looks at a text
+	zone    *time.Location // that tells the day of a text; nil where no dates are put beside words
+	onLook  func()         // nil but in tests: a guard looks at a text
 	counts  *counts
 }
 
@@ -31,7 +32,7 @@ type Service struct {
 // and clock.
 func New(s *store.Set) *Service {
 	service := &Service{store: s, budgets: s.Budgets(), counts: newCounts()}
-	return service.WithGuard(configs.DefaultGuard())
+	return service.WithGuard(configs.DefaultGuard()).WithDates(configs.DefaultDates())
 }
 
 // WithOwners returns a Service that gives long rows of a kind the owner named

@@ -73,7 +73,7 @@ func openApp(ctx context.Context, cfg *configs.Loaded, log *slog.Logger, wait ti
 	model, dim := set.Before()
 	before := openPrevious(cfg, model, dim)
 	looking := checker(cfg)
-	service := tiers.New(set).WithOwners(cfg.Owners).WithSources(looking).WithGuard(cfg.Guard).WithAllowed(allowed)
+	service := tiers.New(set).WithOwners(cfg.Owners).WithSources(looking).WithGuard(cfg.Guard).WithAllowed(allowed).WithDates(cfg.Dates)
 	if cfg.Embedding.Provider == configs.ProviderOpenAI {
 		embedder, before = embedding.Cleaned(embedder, service.Leaving), before.cleaned(service.Leaving)
 	}
