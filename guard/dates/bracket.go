@@ -8,8 +8,8 @@ import "strings"
 //	Thursday (2026-12-03)    last month (2026-10)    next week (2026-12-07 to 2026-12-13)
 //	周四（2026-12-03）        上个月（2026-10）         下周（2026-12-07 至 2026-12-13）
 const (
-	to    = " to "
-	until = " 至 "
+	englishTo = " to "
+	chineseTo = " 至 "
 )
 
 // written is a date, of two days where last is not "", in brackets as they stand
@@ -17,11 +17,11 @@ const (
 func written(first, last string, chinese bool) string {
 	switch {
 	case chinese && last != "":
-		return "（" + first + until + last + "）"
+		return "（" + first + chineseTo + last + "）"
 	case chinese:
 		return "（" + first + "）"
 	case last != "":
-		return " (" + first + to + last + ")"
+		return " (" + first + englishTo + last + ")"
 	}
 	return " (" + first + ")"
 }
@@ -42,7 +42,7 @@ func bracketed(text string) int {
 		return 0
 	}
 	rest = rest[n:]
-	for _, between := range []string{to, until, "/"} {
+	for _, between := range []string{englishTo, chineseTo, "/"} {
 		if after, ok := strings.CutPrefix(rest, between); ok {
 			if n = isoLen(after); n == 0 {
 				return 0

@@ -9,11 +9,27 @@ import (
 )
 
 // calendar says which days phrases tell on the day of at.
-type calendar struct{ at time.Time }
+type calendar struct {
+	at    time.Time
+	known map[phrase][2]string // what was asked before, for a text says tomorrow again and again
+}
 
-// dates are the day, month or year of a phrase, or the first and the last day of more
-// than one; "" where it tells none.
+// dates are what ask says of a phrase.
 func (c calendar) dates(p phrase) (first, last string) {
+	if p.unit == none {
+		return "", ""
+	}
+	both, ok := c.known[p]
+	if !ok {
+		both[0], both[1] = c.ask(p)
+		c.known[p] = both
+	}
+	return both[0], both[1]
+}
+
+// ask are the day, month or year of a phrase, or the first and the last day of more
+// than one; "" where it tells none.
+func (c calendar) ask(p phrase) (first, last string) {
 	y, m, d := c.at.Date()
 	// Noon of that day where no clock is ever set, so that a day has 24 hours.
 	today := time.Date(y, m, d, 12, 0, 0, 0, time.UTC)
@@ -51,7 +67,7 @@ func (c calendar) dates(p phrase) (first, last string) {
 func weekday(p phrase, today time.Time) time.Time {
 	past, now := weekNumber(p.weekday) < weekNumber(today.Weekday()), p.weekday == today.Weekday()
 	switch {
-	case p.unit == none, p.unit != within && p.unit != latest && now, p.unit == latest && past, p.unit == within && past:
+	case p.unit != within && p.unit != latest && now, p.unit == latest && past, p.unit == within && past:
 		return time.Time{}
 	case p.unit == within && now:
 		return today

@@ -7,12 +7,13 @@ import (
 
 // chinese is the span of Chinese words that begins at token i, of no length for none.
 func (f *finder) chinese(i int) span {
-	for _, try := range []func(int) span{f.countedHan, f.weekHan, f.namedHan} {
-		if s := try(i); s.to > i {
-			return s
-		}
+	if s := f.countedHan(i); s.to > i {
+		return s
 	}
-	return span{}
+	if s := f.weekHan(i); s.to > i {
+		return s
+	}
+	return f.namedHan(i)
 }
 
 // run is the Chinese characters from token i on that nothing parts, at most n.
@@ -26,11 +27,14 @@ func (f *finder) run(i, n int) string {
 
 // joined reports whether nothing stands between token i and the one before.
 func (f *finder) joined(i int) bool {
-	return i > 0 && i < len(f.tokens) && f.tokens[i].glued && f.tokens[i-1].dated == ""
+	return i > 0 && i < len(f.tokens) && f.tokens[i].glued && f.tokens[i-1].dated == 0
 }
 
 // namedHan are 昨天, 明年, 上个月 and the like.
 func (f *finder) namedHan(i int) span {
+	if !strings.Contains("大今明昨后前去上下这本", f.han(i)) {
+		return span{}
+	}
 	run := f.run(i, 4)
 	for _, w := range [...]struct {
 		text   string
@@ -91,6 +95,9 @@ func (f *finder) withPartHan(s span) span {
 
 // weekHan are 下周, 上周五, 星期四, 这个周末.
 func (f *finder) weekHan(i int) span {
+	if !strings.Contains("上下这本周星礼", f.han(i)) {
+		return span{}
+	}
 	n, at := f.whichWeek(i)
 	pointed := at > i
 	switch two := f.run(at, 2); {
@@ -296,9 +303,8 @@ func (f *finder) countHan(i int) (n, to int) {
 		}
 		return 0
 	}
-	run := f.run(i, 3)
-	to = i
-	for _, c := range strings.Split(run, "") {
+	for to = i; to < i+3 && f.han(to) != "" && (to == i || f.joined(to)); to++ {
+		c := f.han(to)
 		switch d := digit(c); {
 		case d > 0 && n%10 == 0:
 			n += d
@@ -307,7 +313,6 @@ func (f *finder) countHan(i int) (n, to int) {
 		default:
 			return n, to
 		}
-		to++
 	}
 	return n, to
 }

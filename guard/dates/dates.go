@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"memd/guard/reading"
 )
 
 // Absolute is a text with the dates beside the words that tell them, on the day of at
@@ -28,7 +30,7 @@ func Absolute(text string, at time.Time) string {
 		return text
 	}
 	tokens := tokensOf(text)
-	c := calendar{at: at}
+	c := calendar{at, map[phrase][2]string{}}
 	return with(text, tokens, func(i int, s span) string {
 		first, last := c.dates(s.phrase)
 		if first == "" {
@@ -51,7 +53,7 @@ func Carried(text, from string) string {
 	}) {
 		return text
 	}
-	return with(text, tokens, func(i int, s span) string { return old[before[i].to-1].dated })
+	return with(text, tokens, func(i int, s span) string { return old[before[i].to-1].date(from) })
 }
 
 // Stripped is a text without the dates that stand beside the words that tell them.
@@ -63,9 +65,9 @@ func Stripped(text string) string {
 	var b strings.Builder
 	at := 0
 	for _, s := range spansOf(tokens) {
-		if last := tokens[s.to-1]; last.dated != "" {
+		if last := tokens[s.to-1]; last.dated != 0 {
 			b.WriteString(text[at:last.to])
-			at = last.to + len(last.dated)
+			at = int(last.to + last.dated)
 		}
 	}
 	b.WriteString(text[at:])
@@ -78,13 +80,13 @@ func with(text string, tokens []token, beside func(i int, s span) string) string
 	at := 0
 	for i, s := range spansOf(tokens) {
 		last := tokens[s.to-1]
-		if last.dated != "" {
+		if last.dated != 0 {
 			continue
 		}
 		if d := beside(i, s); d != "" {
 			b.WriteString(text[at:last.to])
 			b.WriteString(d)
-			at = last.to
+			at = int(last.to)
 		}
 	}
 	b.WriteString(text[at:])
@@ -94,10 +96,15 @@ func with(text string, tokens []token, beside func(i int, s span) string) string
 // MayTell reports whether a text holds a word of those that tell a date. It costs
 // little, and most texts hold none.
 func MayTell(text string) bool {
-	for _, w := range [...]string{
-		"day", "orrow", "night", "week", "month", "year", "orning", "ternoon", "vening", "Mon", "Tue", "Wed", "Thu", "Fri",
-		"天", "周", "週", "星期", "礼拜", "禮拜", "个月", "個月", "本月", "上月", "下月", "年", "今日", "明日", "昨", "今晚", "明晚", "今早", "明早",
-	} {
+	for _, w := range [...]string{"day", "week", "month", "year", "orrow", "night", "orning", "ternoon", "vening", "Mon", "Tue", "Wed", "Thu", "Fri"} {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	if reading.Plain(text) {
+		return false
+	}
+	for _, w := range [...]string{"天", "周", "週", "星期", "礼拜", "禮拜", "个月", "個月", "本月", "上月", "下月", "年", "今日", "明日", "昨", "今晚", "明晚", "今早", "明早"} {
 		if strings.Contains(text, w) {
 			return true
 		}

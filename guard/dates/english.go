@@ -4,12 +4,16 @@ import "time"
 
 // english is the span of English words that begins at token i, of no length for none.
 func (f *finder) english(i int) span {
-	for _, try := range []func(int) span{f.named, f.period, f.counted, f.weekdaySpan} {
-		if s := try(i); s.to > i {
-			return s
-		}
+	if s := f.named(i); s.to > i {
+		return s
 	}
-	return span{}
+	if s := f.period(i); s.to > i {
+		return s
+	}
+	if s := f.counted(i); s.to > i {
+		return s
+	}
+	return f.weekdaySpan(i)
 }
 
 // named are yesterday, today and what is built of them.
@@ -74,7 +78,7 @@ func (f *finder) period(i int) span {
 	if f.is(i, "coming") || f.is(i, "upcoming") || f.is(i, "past") {
 		s.phrase = phrase{}
 	}
-	if wd, _, ok := f.weekday(s.to); ok && s.phrase.unit == week && f.tokens[i+1].tail == "" {
+	if wd, _, ok := f.weekday(s.to); ok && s.phrase.unit == week && f.tokens[i+1].tail == bare {
 		s.to, s.phrase.unit, s.phrase.weekday = s.to+1, ofWeek, wd
 	} else if wd, _, ok := f.weekday(s.to + 1); ok && s.phrase.unit == week && f.is(s.to, "on") {
 		s.to, s.phrase.unit, s.phrase.weekday = s.to+2, ofWeek, wd
@@ -249,7 +253,7 @@ func (f *finder) weekBehind(i int) (n, to int, ok bool) {
 		i++
 	}
 	n, ok = f.direction(i)
-	if !ok || !f.is(i+1, "week") || f.is(i, "past") || f.tokens[i-1].dated != "" {
+	if !ok || !f.is(i+1, "week") || f.is(i, "past") || f.tokens[i-1].dated != 0 {
 		return 0, 0, false
 	}
 	return n, i + 2, true
@@ -295,7 +299,7 @@ func (f *finder) isBare(i, to int, short bool) bool {
 	}
 	switch f.sortOf(to - 1) {
 	case word:
-		if f.tokens[to-1].tail == "s" {
+		if f.tokens[to-1].tail == possessive {
 			return !f.isNamed(i)
 		}
 	}
@@ -363,7 +367,7 @@ func (f *finder) isDeterminer(i int) bool {
 
 // withPart is a span with the part of the day behind it.
 func (f *finder) withPart(s span) span {
-	if f.isPart(s.to) && f.tokens[s.to-1].tail == "" {
+	if f.isPart(s.to) && f.tokens[s.to-1].tail == bare {
 		s.to++
 	}
 	return s

@@ -111,7 +111,7 @@ func (f *finder) mark(text string, i int) bool {
 // a formula, a date that the text states itself, and is in one piece.
 func (f *finder) standsAlone(s span) bool {
 	for i := s.from; i < s.to-1; i++ {
-		if f.tokens[i].dated != "" {
+		if f.tokens[i].dated != 0 {
 			return false
 		}
 	}

@@ -45,7 +45,7 @@ func (f *finder) sentence(i int) (from, to int, m mood) {
 
 func (f *finder) feelWord(k int, m *mood) {
 	t := f.tokens[k]
-	if t.tail == "ll" {
+	if t.tail == will {
 		m.future = true
 	}
 	switch t.lower {

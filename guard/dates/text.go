@@ -22,15 +22,28 @@ const (
 // token is a piece of a text. White space and the dates in brackets are none: texts
 // with and without them have the same tokens.
 type token struct {
-	sort     sort
-	from, to int    // bytes of the text
 	lower    string // a word without what follows its apostrophe; a Chinese character in its plain form; else the text
-	tail     string // of a word, what follows its apostrophe: s, ll, t
-	upper    bool   // of a word, it begins with a capital
-	first    bool   // it is the first of its line
-	glued    bool   // it follows the token before without white space, date or line between
-	dated    string // the date in brackets that follows it, with the space before it
+	from, to int32  // bytes of the text
+	dated    int32  // how long the date in brackets is that follows it, with the space before it; 0 for none
+	sort     sort
+	tail     tail
+	upper    bool // of a word, it begins with a capital
+	first    bool // it is the first of its line
+	glued    bool // it follows the token before without white space, date or line between
 }
+
+// date is the date in brackets that follows a token of a text, with the space before it.
+func (t token) date(text string) string { return text[t.to : t.to+t.dated] }
+
+// tail is what follows the apostrophe of a word.
+type tail uint8
+
+const (
+	bare tail = iota
+	possessive
+	will
+	other
+)
 
 // reader makes the tokens of a text, in one pass over it.
 type reader struct {
@@ -45,7 +58,7 @@ type reader struct {
 
 // tokensOf reads a text.
 func tokensOf(text string) []token {
-	r := reader{text: text, line: true, end: -1}
+	r := reader{text: text, line: true, end: -1, tokens: make([]token, 0, len(text)/4+8)}
 	for r.at < len(text) {
 		if r.at == r.begun && r.wholeLine() {
 			continue
@@ -55,13 +68,15 @@ func tokensOf(text string) []token {
 	return r.tokens
 }
 
-func (r *reader) put(t token) {
-	t.first, t.glued = r.line, t.from == r.end
-	if t.lower == "" && t.sort == mark {
-		t.lower = r.text[t.from:t.to]
+// put appends a token that ends at a byte of the text, and goes on behind it.
+func (r *reader) put(t token, to int) {
+	t.from, t.to = int32(r.at), int32(to)
+	t.first, t.glued = r.line, r.at == r.end
+	if t.sort == mark {
+		t.lower = r.text[r.at:to]
 	}
 	r.tokens = append(r.tokens, t)
-	r.line, r.at, r.end = false, t.to, t.to
+	r.line, r.at, r.end = false, to, to
 }
 
 // wholeLine takes a line that is no prose: a fenced block, or a quotation, whose
@@ -95,8 +110,10 @@ func (r *reader) wholeLine() bool {
 // opaque puts what was read since from, as whole lines.
 func (r *reader) opaque(from int) {
 	r.line = true
-	r.put(token{sort: opaque, from: from, to: r.at})
-	r.put(token{sort: stop, from: r.at, to: r.at})
+	to := r.at
+	r.at = from
+	r.put(token{sort: opaque}, to)
+	r.put(token{sort: stop}, to)
 	r.line, r.begun = true, r.at
 }
 
@@ -136,14 +153,14 @@ func (r *reader) next() {
 	case c == '<' && r.comment():
 	case c == '(' || c == '（':
 		if !r.bracket() {
-			r.put(token{sort: mark, from: r.at, to: r.at + size})
+			r.put(token{sort: mark}, r.at+size)
 		}
 	case isHan(c):
-		r.put(token{sort: han, from: r.at, to: r.at + size, lower: plain(r.text[r.at : r.at+size])})
+		r.put(token{sort: han, lower: plain(r.text[r.at : r.at+size])}, r.at+size)
 	case strings.ContainsRune("。！？；", c):
-		r.put(token{sort: stop, from: r.at, to: r.at + size})
+		r.put(token{sort: stop}, r.at+size)
 	case c >= utf8.RuneSelf && !unicode.IsLetter(c) && !unicode.IsNumber(c):
-		r.put(token{sort: mark, from: r.at, to: r.at + size})
+		r.put(token{sort: mark}, r.at+size)
 	default:
 		r.chunk()
 	}
@@ -160,7 +177,7 @@ func (r *reader) newline() {
 	}
 	if c, _ := utf8.DecodeRuneInString(next); c == utf8.RuneError || strings.ContainsRune("\r\n-*+#|•", c) || c >= '0' && c <= '9' || isHan(c) {
 		if r.tokens[len(r.tokens)-1].sort != stop {
-			r.put(token{sort: stop, from: r.at, to: r.at})
+			r.put(token{sort: stop}, r.at)
 			r.line = true
 		}
 	}
@@ -178,7 +195,7 @@ func (r *reader) code() {
 	case inner[end] == '`':
 		end = len(inner) - len(strings.TrimLeft(inner[end:], "`"))
 	}
-	r.put(token{sort: opaque, from: r.at, to: r.at + opening + end})
+	r.put(token{sort: opaque}, r.at+opening+end)
 }
 
 // comment takes a comment of HTML, in which a note keeps its name.
@@ -191,7 +208,7 @@ func (r *reader) comment() bool {
 		r.noHTML = true
 		return false
 	}
-	r.put(token{sort: opaque, from: r.at, to: r.at + end + len("-->")})
+	r.put(token{sort: opaque}, r.at+end+len("-->"))
 	return true
 }
 
@@ -203,11 +220,11 @@ func (r *reader) bracket() bool {
 	}
 	last := &r.tokens[len(r.tokens)-1]
 	from := r.at
-	if from > last.to && r.text[from-1] == ' ' {
+	if from > int(last.to) && r.text[from-1] == ' ' {
 		from--
 	}
-	if last.dated == "" && from == last.to {
-		last.dated = r.text[from : r.at+n]
+	if last.dated == 0 && from == int(last.to) {
+		last.dated = int32(r.at + n - from)
 	}
 	r.at += n
 	if from == r.end { // what comes next is as near as it was without
@@ -232,14 +249,14 @@ func (r *reader) chunk() {
 		if n := bracketed(r.text[r.at:end]); n > 0 && r.bracket() {
 			continue
 		}
-		r.put(token{sort: mark, from: r.at, to: r.at + 1})
+		r.put(token{sort: mark}, r.at+1)
 	}
 	core := strings.TrimRight(r.text[r.at:end], after)
 	if cut := strings.Index(core, "("); cut > 0 && bracketed(core[cut:]+")") > 0 {
 		core = core[:cut] // a date without a space before it
 	}
 	if core != "" {
-		r.put(classed(core, r.at))
+		r.put(classed(core), r.at+len(core))
 	}
 	for r.at < end {
 		if r.text[r.at] == '(' {
@@ -249,13 +266,13 @@ func (r *reader) chunk() {
 		if strings.IndexByte(".!?;", r.text[r.at]) >= 0 {
 			s = stop
 		}
-		r.put(token{sort: s, from: r.at, to: r.at + 1})
+		r.put(token{sort: s}, r.at+1)
 	}
 }
 
 // classed is the token of what stands between white space.
-func classed(core string, at int) token {
-	t := token{sort: opaque, from: at, to: at + len(core)}
+func classed(core string) token {
+	t := token{sort: opaque}
 	letters, digits := 0, 0
 	for letters < len(core) && isLetter(core[letters]) {
 		letters++
@@ -271,7 +288,7 @@ func classed(core string, at int) token {
 		if rest != "" && (tail == rest || len(tail) > 2 || !isLetters(tail)) {
 			return t
 		}
-		t.sort, t.lower, t.tail = word, strings.ToLower(core[:letters]), strings.ToLower(tail)
+		t.sort, t.lower, t.tail = word, strings.ToLower(core[:letters]), tailOf(tail)
 		t.upper = core[0] < 'a'
 	case digits == 0:
 		if core == "." || core == "!" || core == "?" {
@@ -285,6 +302,18 @@ func classed(core string, at int) token {
 		t.sort = date
 	}
 	return t
+}
+
+func tailOf(text string) tail {
+	switch strings.ToLower(text) {
+	case "":
+		return bare
+	case "s":
+		return possessive
+	case "ll":
+		return will
+	}
+	return other
 }
 
 // isNumeric reports whether what follows digits makes a date, or a range, of them.
