@@ -157,7 +157,7 @@ func (f *finder) meansWeek(s span, pointed, named bool) bool {
 	if in(s.from-1, "每逢隔双单各几半整多全首末一二两三四五六七八九十数以如线之某个") || !pointed && f.sortOf(s.from-1) == number && f.tokens[s.from].glued {
 		return false
 	}
-	if f.oneOf(s.to, "-", "–", "—", "~", "～") || f.oneOf(s.from-1, "-", "–", "—", "~", "～") || f.rangeHan(s) {
+	if !pointed && (f.oneOf(s.to, "-", "–", "—", "~", "～") || f.oneOf(s.from-1, "-", "–", "—", "~", "～") || f.rangeHan(s)) {
 		return false
 	}
 	m := f.clause(s.from, s.to)
@@ -166,6 +166,9 @@ func (f *finder) meansWeek(s span, pointed, named bool) bool {
 	}
 	if !named {
 		return s.phrase.unit == weekend || !in(s.to, "期边围转全年长到密刊知旋详折而遭岁身游济报末日程")
+	}
+	if _, more := f.weekdayHan(s.to); more || f.oneOf(s.to, "、") && f.isDigit(s.to+1) {
+		return false // 周六日; 周一、三、五
 	}
 	// 周三次 is three times a week, 周一直 a week all along, 周日志 its log.
 	if in(s.to, "次个名台件项遍轮种位篇条场例款十百千万亿") && f.run(s.to, 2) != "项目" ||
@@ -204,6 +207,11 @@ func (f *finder) tenseHan(s span) unit {
 		return behind
 	}
 	return ahead
+}
+
+func (f *finder) isDigit(i int) bool {
+	c := f.han(i)
+	return c != "" && strings.Contains("一二三四五六日", c)
 }
 
 func (f *finder) weekdayHan(i int) (time.Weekday, bool) {

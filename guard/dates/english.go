@@ -146,7 +146,7 @@ func (f *finder) counted(i int) span {
 		}
 	case f.is(s.to, "from"), !in: // of another day; a length of time
 		return span{}
-	case m.recurring, m.forbidding, m.condition, m.past, m.maybe, s.phrase.n == 1 && s.phrase.unit == day, f.isVague(s.to), f.mark("'", s.to) && f.isVague(s.to+1), f.is(i-1, "once"), f.is(i-1, "twice"):
+	case m.recurring, m.forbidding, m.condition, m.past, m.maybe, s.phrase.n == 1 && s.phrase.unit == day, f.isVague(s.to), f.mark("'", s.to) && f.isVague(s.to+1), f.is(i-1, "once"), f.is(i-1, "twice"), f.is(i-1, "expire") && !m.future:
 		// what lasts so long, or comes so long after something else
 		s.phrase = phrase{}
 	}
@@ -285,7 +285,7 @@ func (f *finder) tense(i int, m mood) unit {
 // follows a preposition, or what follows is not what it is said of, as in Friday deploys.
 func (f *finder) isBare(i, to int, short bool) bool {
 	switch f.word(i - 1) {
-	case "on", "by", "until", "till", "before", "after", "since", "due", "for", "to":
+	case "on", "by", "until", "till", "before", "after", "since", "due", "for", "to", "than":
 		return true
 	case "from":
 		switch f.word(i - 2) {
@@ -332,7 +332,7 @@ func (f *finder) isNamed(i int) bool {
 // isFunction reports whether a word begins something new behind a weekday.
 func isFunction(w string) bool {
 	switch w {
-	case "at", "in", "if", "and", "or", "but", "so", "as", "we", "i", "they", "it", "he", "she", "you", "is", "was", "are", "will", "should", "must",
+	case "at", "in", "if", "and", "or", "but", "so", "we", "i", "they", "it", "he", "she", "you", "is", "was", "are", "will", "should", "must",
 		"can", "unless", "when", "because", "since", "with", "for", "before", "after", "by", "on", "then", "this", "the", "a", "around", "about", "instead", "not", "that":
 		return true
 	}

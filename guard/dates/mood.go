@@ -50,16 +50,22 @@ func (f *finder) feelWord(k int, m *mood) {
 	}
 	switch t.lower {
 	case "was", "were", "did", "didn", "wasn", "weren", "had", "hadn", "went", "broke", "came", "began", "got", "took", "saw", "sent",
-		"ran", "found", "made", "met", "lost", "wrote", "fell", "told":
+		"ran", "found", "made", "met", "lost", "wrote", "fell", "told", "couldn":
 		m.past = true
+	case "x": // a task that is done
+		m.past = m.past || f.mark("[", k-1) && f.mark("]", k+1)
+	case "could":
+		m.past = m.past || f.is(k+1, "not")
 	case "will", "won", "shall", "should", "must", "going", "plan", "plans", "planned", "planning", "schedule", "schedules", "scheduled",
 		"expect", "expects", "expected", "due", "deadline", "upcoming", "postponed", "rescheduled":
 		m.future = true
 	case "every", "each", "always", "usually", "often", "typically", "generally", "normally", "regularly", "weekly", "daily", "monthly",
 		"yearly", "biweekly", "whenever", "per", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays",
-		"weekdays", "weekends":
+		"weekdays", "weekends", "cron", "cronjob", "recurring":
 		m.recurring = true
-	case "never", "no", "avoid", "don", "cannot", "forbidden", "prohibited", "banned":
+	case "no":
+		m.forbidding = m.forbidding || !f.is(k+1, "later")
+	case "never", "avoid", "don", "cannot", "forbidden", "prohibited", "banned":
 		m.forbidding = true
 	case "if", "when", "once", "after", "until", "times":
 		m.condition = true
