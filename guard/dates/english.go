@@ -297,14 +297,11 @@ func (f *finder) isBare(i, to int, short bool) bool {
 	if short {
 		return false
 	}
-	switch f.sortOf(to - 1) {
-	case word:
-		if f.tokens[to-1].tail == possessive {
-			return !f.isNamed(i)
-		}
-	}
 	if f.isNamed(i) {
 		return false
+	}
+	if f.tokens[to-1].tail == possessive {
+		return true
 	}
 	switch f.sortOf(to) {
 	case word:
