@@ -77,7 +77,7 @@ guard, 6 store locked or busy.`,
 		c.remember, c.rememberLongTerm, c.note, c.session,
 		c.recall, c.context, c.why, c.get, c.list,
 		c.edit, c.forget, c.promote, c.archive, c.verify, c.hit,
-		c.groom, c.audit, c.logCommand, c.stats, c.doctor, c.backup, c.restore, c.compact, c.rollover, c.token, c.guard, c.model, c.instructions, c.setup, c.config, c.version,
+		c.groom, c.audit, c.logCommand, c.stats, c.doctor, c.backup, c.restore, c.compact, c.rollover, c.token, c.guard, c.model, c.instructions, c.export, c.importCommand, c.setup, c.config, c.version,
 	} {
 		root.AddCommand(add())
 	}
@@ -91,7 +91,7 @@ func (c *cli) begin(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var bad error
-	paths := []string{"dir", "config", "raw-file", "to", "cwd", "path"}
+	paths := []string{"dir", "config", "raw-file", "to", "cwd", "path", "notes", "jsonl"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if bad == nil && !utf8.ValidString(f.Value.String()) && !slices.Contains(paths, f.Name) {
 			bad = memd.FieldErrorf(memd.CodeInvalidRequest, f.Name, "--%s is not valid UTF-8", f.Name)
