@@ -88,6 +88,8 @@ type List struct {
 	Access    []string // restricted rows show only where these cover their tags
 	Limit     int      // 1..200
 	Cursor    string
+
+	IncludeRaw bool // whole rows
 }
 
 // Page is one page of a list, newest first.

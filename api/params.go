@@ -41,6 +41,7 @@ var listParams = []param{
 	{name: "q", doc: "Only rows whose summary holds this text, in any case.", schema: huma.Schema{Type: huma.TypeString}},
 	{name: "session_id", doc: "Of transient rows only those of this session.", schema: huma.Schema{Type: huma.TypeString}},
 	accessParam,
+	{name: "include_raw", doc: "Show raw_content too.", schema: huma.Schema{Type: huma.TypeBoolean}},
 	{name: "limit", doc: "Rows of a page.", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(memd.MaxListLimit), Default: memd.DefaultListLimit}},
 	{name: "cursor", doc: "The next_cursor of the page before.", schema: huma.Schema{Type: huma.TypeString}},
 }
@@ -124,6 +125,11 @@ func listRequest(query url.Values) (memd.List, error) {
 	if req.Stale, err = boolOf(query, "stale"); err != nil {
 		return memd.List{}, err
 	}
+	raw, err := boolOf(query, "include_raw")
+	if err != nil {
+		return memd.List{}, err
+	}
+	req.IncludeRaw = raw != nil && *raw
 	if query.Has("limit") {
 		req.Limit, err = strconv.Atoi(query.Get("limit"))
 		if err != nil || req.Limit < 1 || req.Limit > memd.MaxListLimit {

@@ -207,8 +207,15 @@ func TestList(t *testing.T) {
 	if len(q.Memories) != 1 || q.NextCursor != "" {
 		t.Errorf("second page: %+v", q)
 	}
+	d.post("/v1/remember", `{"summary":"whole","raw_content":"all of it","namespace":"team/x"}`).want(201)
+	for query, want := range map[string]string{"": "", "&include_raw=false": "", "&include_raw=true": "all of it"} {
+		d.get("/v1/memories?namespace=team/x" + query).want(200).into(&q)
+		if q.Memories[0].RawContent != want {
+			t.Errorf("%q shows %q", query, q.Memories[0].RawContent)
+		}
+	}
 	for query, field := range map[string]string{
-		"?limit=0": "limit", "?limit=201": "limit", "?limit=x": "limit", "?limit=": "limit", "?limit=1&limit=2": "limit",
+		"?include_raw=1": "include_raw", "?limit=0": "limit", "?limit=201": "limit", "?limit=x": "limit", "?limit=": "limit", "?limit=1&limit=2": "limit",
 		"?stale=1": "stale", "?tier=middle": "tier", "?kind=idea": "kind", "?cursor=x": "cursor", "?tiers=short": "tiers",
 		"?namespace=UP": "namespace", "?q=%ff": "q", "?q=%zz": "", "?a;b": "", "?%3Cscript%3E=1": "",
 	} {

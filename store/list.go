@@ -21,6 +21,7 @@ type Selection struct {
 	Session   string // and only of this one; "" is any
 	Before    string // only ids below this one, "" is from the top
 	Limit     int
+	Raw       bool // whether raw_content is read
 	// FreshBefore are the times before which verified_at makes a row stale:
 	// for kinds people state, and for the rest.
 	FreshBefore, PersonalFreshBefore memd.Time
@@ -56,6 +57,9 @@ func (v *View) List(sel Selection) ([]memd.Memory, error) {
 			owned = ` AND (?13 IS NULL OR {t}.session_id IN (SELECT session_id FROM session WHERE owner = ?13))
  AND (?14 IS NULL OR {t}.session_id = ?14)`
 		}
+		if sel.Raw {
+			cols += rawColumn
+		}
 		query := func(i int) string {
 			if i > 0 && t == memd.Transient {
 				return ""
@@ -69,7 +73,7 @@ func (v *View) List(sel Selection) ([]memd.Memory, error) {
  AND (?12 IS NULL OR {t}.id < ?12)`+owned+`
  ORDER BY {t}.id DESC LIMIT ?15`)
 		}
-		rows, err := v.rows(t, query, args, sel.Limit, v.current)
+		rows, err := v.rows(t, sel.Raw, query, args, sel.Limit, v.current)
 		if err != nil {
 			return nil, err
 		}

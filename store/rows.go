@@ -28,7 +28,10 @@ const (
 )
 
 // fullColumns adds raw_content.
-const fullColumns = columns + `, {t}.raw_content`
+const (
+	rawColumn   = `, {t}.raw_content`
+	fullColumns = columns + rawColumn
+)
 
 // nullText scans a nullable TEXT column; null is "".
 type nullText struct{ dst *string }

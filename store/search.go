@@ -171,7 +171,7 @@ func (v *View) LoadNewest(t memd.Tier, locs []Loc, scope Scope, filter Filter, l
 		query := on(t, `SELECT `+foundColumns+` FROM json_each(?7) w CROSS JOIN {t} ON {t}.rid = w.value
  WHERE `+v.visible(i, t)+` AND `+hasKind+` AND `+hasTags+` AND {t}.id > ?8
  ORDER BY {t}.id DESC LIMIT ?9`)
-		found, err := v.firstRows(i, c, t, query, append(append(scope.args(), filter.args()...), rids, oldest), limit, v.current)
+		found, err := v.firstRows(i, c, t, false, query, append(append(scope.args(), filter.args()...), rids, oldest), limit, v.current)
 		newest = append(newest, found...)
 		slices.SortFunc(newest, func(a, b memd.Memory) int { return strings.Compare(b.ID, a.ID) })
 		newest = newest[:min(len(newest), limit)]
@@ -272,7 +272,7 @@ func (v *View) Superseded(match string, scope Scope, limit int) ([]memd.Memory, 
 		head, err := v.current(i, m)
 		return i == 0 || !head, err
 	}
-	found, err := v.rows(memd.Long, query, args, limit, keep)
+	found, err := v.rows(memd.Long, false, query, args, limit, keep)
 	slices.SortFunc(found, func(a, b memd.Memory) int { return strings.Compare(b.ID, a.ID) })
 	return found[:min(len(found), limit)], err
 }
@@ -288,7 +288,7 @@ func (v *View) HasHead(scope Scope, namespace, key string) (bool, error) {
 	query := func(i int) string {
 		return on(memd.Long, `SELECT `+foundColumns+` FROM {t} WHERE {t}.id = ?5 AND `+v.visible(i, memd.Long)+` LIMIT ?6`)
 	}
-	found, err := v.rows(memd.Long, query, append(scope.args(), h.ID), 1, v.current)
+	found, err := v.rows(memd.Long, false, query, append(scope.args(), h.ID), 1, v.current)
 	return len(found) > 0, err
 }
 
@@ -298,7 +298,7 @@ func (v *View) Pinned(scope Scope, kinds []memd.Kind) ([]memd.Memory, error) {
 	query := func(i int) string {
 		return on(memd.Long, `SELECT `+foundColumns+` FROM {t} WHERE `+v.visible(i, memd.Long)+` AND `+hasKind+` AND ?6 IS NULL LIMIT ?7`)
 	}
-	found, err := v.rows(memd.Long, query, append(scope.args(), Filter{Kinds: kinds}.args()...), noLimit, v.current)
+	found, err := v.rows(memd.Long, false, query, append(scope.args(), Filter{Kinds: kinds}.args()...), noLimit, v.current)
 	slices.SortFunc(found, byImportance)
 	return found, err
 }
@@ -316,7 +316,7 @@ func (v *View) Valued(scope Scope, importance, access, limit int) ([]memd.Memory
  AND ({t}.importance >= ?5 OR {t}.access_count >= ?6)
  ORDER BY {t}.importance DESC, {t}.updated_at DESC, {t}.id LIMIT ?7`)
 	}
-	found, err := v.rows(memd.Short, query, append(scope.args(), importance, access), limit, v.current)
+	found, err := v.rows(memd.Short, false, query, append(scope.args(), importance, access), limit, v.current)
 	slices.SortFunc(found, byImportance)
 	return found[:min(len(found), limit)], err
 }
@@ -327,7 +327,7 @@ func (v *View) Latest(scope Scope, limit int) ([]memd.Memory, error) {
 		return on(memd.Short, `SELECT `+foundColumns+` FROM {t} WHERE `+v.visible(i, memd.Short)+`
  ORDER BY {t}.written_at DESC, {t}.id LIMIT ?5`)
 	}
-	found, err := v.rows(memd.Short, query, scope.args(), limit, v.current)
+	found, err := v.rows(memd.Short, false, query, scope.args(), limit, v.current)
 	slices.SortFunc(found, func(a, b memd.Memory) int {
 		return cmp.Or(b.WrittenAt.Compare(a.WrittenAt.Time), strings.Compare(a.ID, b.ID))
 	})
@@ -338,15 +338,16 @@ const noLimit = 1 << 30
 
 // rows reads rows of tier t, of each database the first limit that keep
 // accepts. A query's last parameter is how many rows it returns at most; a
-// database whose query is "" is passed over.
-func (v *View) rows(t memd.Tier, query func(i int) string, args []any, limit int, keep func(int, *memd.Memory) (bool, error)) ([]memd.Memory, error) {
+// database whose query is "" is passed over. With raw the query reads raw_content
+// as its last column.
+func (v *View) rows(t memd.Tier, raw bool, query func(i int) string, args []any, limit int, keep func(int, *memd.Memory) (bool, error)) ([]memd.Memory, error) {
 	var found []memd.Memory
 	err := v.each(func(i int, c *conn) error {
 		text := query(i)
 		if text == "" {
 			return nil
 		}
-		first, err := v.firstRows(i, c, t, text, args, limit, keep)
+		first, err := v.firstRows(i, c, t, raw, text, args, limit, keep)
 		found = append(found, first...)
 		return err
 	})
@@ -354,13 +355,13 @@ func (v *View) rows(t memd.Tier, query func(i int) string, args []any, limit int
 }
 
 // firstRows is rows for one database.
-func (v *View) firstRows(i int, c *conn, t memd.Tier, text string, args []any, limit int, keep func(int, *memd.Memory) (bool, error)) ([]memd.Memory, error) {
+func (v *View) firstRows(i int, c *conn, t memd.Tier, raw bool, text string, args []any, limit int, keep func(int, *memd.Memory) (bool, error)) ([]memd.Memory, error) {
 	// What keep refuses makes room for more, and is rare.
 	for asked := limit; ; asked *= 4 {
 		read := 0
 		var kept []memd.Memory
 		err := c.each(v.ctx, text, append(args[:len(args):len(args)], asked), func(rows *sql.Rows) error {
-			m, err := scanMemory(rows, t, false)
+			m, err := scanMemory(rows, t, raw)
 			if err != nil {
 				return err
 			}

@@ -186,7 +186,7 @@ func (s *Service) List(ctx context.Context, c memd.Caller, req memd.List) (memd.
 func (s *Service) selection(c memd.Caller, req memd.List) (store.Selection, error) {
 	now := s.store.Now()
 	sel := store.Selection{
-		Kind: req.Kind, Tag: req.Tag, MemoryKey: req.MemoryKey, Stale: req.Stale, Q: req.Q, Session: req.SessionID, Limit: req.Limit,
+		Raw: req.IncludeRaw, Kind: req.Kind, Tag: req.Tag, MemoryKey: req.MemoryKey, Stale: req.Stale, Q: req.Q, Session: req.SessionID, Limit: req.Limit,
 		Scope:               store.Scope{Access: c.Held(req.Access), Now: now},
 		FreshBefore:         memd.At(now.Add(-s.budgets.LongFreshFor)),
 		PersonalFreshBefore: memd.At(now.Add(-s.budgets.PreferenceFreshFor)),

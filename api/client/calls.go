@@ -80,6 +80,9 @@ func (c *Client) List(ctx context.Context, req memd.List) (Reply[memd.Page], err
 	if req.Limit != 0 {
 		query.Set("limit", strconv.Itoa(req.Limit))
 	}
+	if req.IncludeRaw {
+		query.Set("include_raw", "true")
+	}
 	for _, tag := range req.Access {
 		query.Add("access", tag)
 	}
