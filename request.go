@@ -92,6 +92,30 @@ type List struct {
 	IncludeRaw bool // whole rows
 }
 
+// Gone is a memory_key of a namespace under which no long-term memory is in force
+// any more, and what became of the last one.
+type Gone struct {
+	MemoryKey string `json:"memory_key"`
+	Fate      Fate   `json:"fate"`
+}
+
+// Fate is how a long-term memory ended.
+type Fate string
+
+// Fates.
+const (
+	Forgotten Fate = "forgotten"
+	Archived  Fate = "archived" // it was resolved
+	Deleted   Fate = "deleted"  // by hand, in the file
+	Expired   Fate = "expired"
+)
+
+// GonePage is one page of such keys, in their order.
+type GonePage struct {
+	Gone       []Gone `json:"gone"`
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
 // Page is one page of a list, newest first.
 type Page struct {
 	Memories   []Memory `json:"memories"`

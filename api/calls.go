@@ -101,6 +101,10 @@ func (s *Server) batch(c *call, in batch) (memories, error) {
 	return memories{listed(found)}, err
 }
 
+func (s *Server) gone(c *call) (memd.GonePage, error) {
+	return s.tiers.Gone(c.ctx, c.caller, c.query.Get("namespace"), c.query.Get("cursor"))
+}
+
 func (s *Server) get(c *call) (memd.Memory, error) {
 	return s.tiers.Get(c.ctx, c.caller, c.path("id"))
 }

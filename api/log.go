@@ -42,7 +42,7 @@ var logParams = []param{
 	{name: "action", doc: "Only this action, such as forget or refuse.", schema: huma.Schema{Type: huma.TypeString}},
 	{name: "id", doc: "Only what was done to this memory.", schema: huma.Schema{Type: huma.TypeString}},
 	{name: "limit", doc: "Entries of a page.", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(memd.MaxListLimit), Default: memd.DefaultListLimit}},
-	{name: "cursor", doc: "The next_cursor of the page before.", schema: huma.Schema{Type: huma.TypeString}},
+	cursorParam,
 }
 
 // logPage is a page of the log, the newest entries first.

@@ -25,6 +25,7 @@ var (
 	accessParam = param{name: "access", doc: "Show also rows restricted to these access tags.", repeats: true,
 		schema: huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}
 	namespaceParam = param{name: "namespace", doc: "Missing means default.", schema: huma.Schema{Type: huma.TypeString}}
+	cursorParam    = param{name: "cursor", doc: "The next_cursor of the page before.", schema: huma.Schema{Type: huma.TypeString}}
 	sampleParam    = param{name: "sample", doc: "How many long rows answer what their key, source and last verification are, and what ends them.",
 		schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(0), Maximum: bound(groom.MaxSample), Default: 0}}
 	quickParam = param{name: "quick", doc: "Leave out what reads every page.", schema: huma.Schema{Type: huma.TypeBoolean}}
@@ -43,7 +44,7 @@ var listParams = []param{
 	accessParam,
 	{name: "include_raw", doc: "Show raw_content too.", schema: huma.Schema{Type: huma.TypeBoolean}},
 	{name: "limit", doc: "Rows of a page.", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(memd.MaxListLimit), Default: memd.DefaultListLimit}},
-	{name: "cursor", doc: "The next_cursor of the page before.", schema: huma.Schema{Type: huma.TypeString}},
+	cursorParam,
 }
 
 // mcpParams say what a session of the Model Context Protocol takes for granted.

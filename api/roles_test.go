@@ -31,6 +31,7 @@ var roleOf = map[string]memd.Role{
 	"GET /v1/keys/{memory_key}":                memd.RoleRead,
 	"GET /v1/keys/{memory_key}/versions":       memd.RoleRead,
 	"DELETE /v1/keys/{memory_key}":             memd.RoleWrite,
+	"GET /v1/gone":                             memd.RoleAdmin,
 	"GET /v1/manifest":                         memd.RoleRead,
 	"POST /v1/groom":                           memd.RoleAdmin,
 	"GET /v1/groom":                            memd.RoleAdmin,

@@ -60,6 +60,9 @@ func (s *Server) routes() []route {
 		ending("/v1/keys/{memory_key}", "forgetKey",
 			"Forget every version of a key", s.forgetKey).taking(namespaceParam),
 
+		plain(get, "/v1/gone", admin, "listGone",
+			"List keys whose memories were forgotten, archived or have expired", s.gone).taking(namespaceParam, cursorParam),
+
 		plain(get, "/v1/manifest", read, "manifest",
 			"Read one line for each memory, newest first", s.manifest).taking(namespaceParam, accessParam),
 

@@ -209,9 +209,10 @@ func TestList(t *testing.T) {
 	}
 	d.post("/v1/remember", `{"summary":"whole","raw_content":"all of it","namespace":"team/x"}`).want(201)
 	for query, want := range map[string]string{"": "", "&include_raw=false": "", "&include_raw=true": "all of it"} {
-		d.get("/v1/memories?namespace=team/x" + query).want(200).into(&q)
-		if q.Memories[0].RawContent != want {
-			t.Errorf("%q shows %q", query, q.Memories[0].RawContent)
+		var whole memd.Page
+		d.get("/v1/memories?namespace=team/x" + query).want(200).into(&whole)
+		if whole.Memories[0].RawContent != want {
+			t.Errorf("%q shows %q", query, whole.Memories[0].RawContent)
 		}
 	}
 	for query, field := range map[string]string{

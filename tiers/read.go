@@ -240,6 +240,38 @@ func openCursor(s string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
+// goneKeys bounds a page of Gone.
+const goneKeys = 5000
+
+// Gone returns keys of a namespace whose memories are no longer in force, so that what
+// is kept elsewhere does not bring them back. It is the administrator's, for it tells
+// also of memories under access tags.
+func (s *Service) Gone(ctx context.Context, c memd.Caller, namespace, cursor string) (memd.GonePage, error) {
+	if err := need(c, memd.RoleAdmin); err != nil {
+		return memd.GonePage{}, err
+	}
+	ns, err := Namespace(c, namespace)
+	if err != nil {
+		return memd.GonePage{}, err
+	}
+	cur := listCursor{}
+	if cursor != "" {
+		if err := openCursor(cursor, &cur); err != nil || !memd.ValidKey(cur.Before) {
+			return memd.GonePage{}, memd.FieldErrorf(memd.CodeInvalidRequest, "cursor", "cursor does not belong to this list")
+		}
+	}
+	page := memd.GonePage{Gone: []memd.Gone{}}
+	err = s.store.View(ctx, func(v *store.View) error {
+		found, more, err := v.Gone(ns, cur.Before, goneKeys, s.store.Now())
+		page.Gone = append(page.Gone, found...)
+		if more != "" {
+			page.NextCursor = sealCursor(listCursor{Before: more})
+		}
+		return err
+	})
+	return page, err
+}
+
 // manifestSummary bounds a manifest line's summary in code points.
 const manifestSummary = 200
 

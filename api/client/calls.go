@@ -89,6 +89,17 @@ func (c *Client) List(ctx context.Context, req memd.List) (Reply[memd.Page], err
 	return call[memd.Page](ctx, c, request{method: http.MethodGet, path: v1("memories"), query: query})
 }
 
+// Gone lists keys of a namespace whose memories are no longer in force.
+func (c *Client) Gone(ctx context.Context, namespace, cursor string) (Reply[memd.GonePage], error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"namespace": namespace, "cursor": cursor} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return call[memd.GonePage](ctx, c, request{method: http.MethodGet, path: v1("gone"), query: query})
+}
+
 // Get reads one whole row.
 func (c *Client) Get(ctx context.Context, id string) (Reply[memd.Memory], error) {
 	return call[memd.Memory](ctx, c, request{method: http.MethodGet, path: v1("memories", id)})
