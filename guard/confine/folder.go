@@ -161,6 +161,15 @@ func (f *Folder) Has(name string) bool {
 	return err == nil
 }
 
+// IsLink reports whether a name is known to be that of a link.
+func (f *Folder) IsLink(name string) bool {
+	if f.check(name) != nil {
+		return false
+	}
+	info, err := f.root.Lstat(name)
+	return err == nil && info.Mode().Type() == fs.ModeSymlink
+}
+
 // IsEmpty reports whether the root is known to hold nothing.
 func (f *Folder) IsEmpty() bool {
 	dir, err := f.root.Open(".")

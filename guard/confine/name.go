@@ -29,6 +29,7 @@ const (
 	AFolder    = Refused("no regular file, but a folder")
 	Linked     = Refused("the file has another name (a hard link)")
 	Moved      = Refused("the file is replaced while it is read")
+	Changed    = Refused("the file has changed since it was read")
 	TooLarge   = Refused("larger than what is read of a file")
 )
 

@@ -2,7 +2,9 @@ package confine
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -31,6 +33,87 @@ func (f *Folder) Write(name string, data []byte, perm fs.FileMode) error {
 	if err := f.writable(name); err != nil {
 		return err
 	}
+	return f.write(name, data, perm, nil)
+}
+
+// Exchange is Write for what was read before: over a file of which held is the
+// SHA-256, nil for none. Right before the new content takes its place that is looked at
+// again; what somebody has changed meanwhile stays, and the error is Changed. A file
+// that is there keeps its permission and may have any name that can be read.
+func (f *Folder) Exchange(name string, held *[sha256.Size]byte, data []byte, perm fs.FileMode) error {
+	check := f.writable
+	if held != nil {
+		check = f.check
+	}
+	if err := check(name); err != nil {
+		return err
+	}
+	if held != nil {
+		info, err := f.root.Lstat(name)
+		if err != nil {
+			return changedOr("write", err)
+		}
+		perm = info.Mode()
+	}
+	return f.write(name, data, perm, func(folder *os.Root, base string) error { return unchanged(folder, base, held) })
+}
+
+// RemoveHeld is Remove for a file of which held is the SHA-256. One that was changed
+// meanwhile stays, and the error is Changed.
+func (f *Folder) RemoveHeld(name string, held [sha256.Size]byte) error {
+	if err := f.check(name); err != nil {
+		return err
+	}
+	if err := unchanged(f.root, name, &held); err != nil {
+		return changedOr("remove", err)
+	}
+	return f.Remove(name)
+}
+
+// changedOr is Changed where what was held is gone.
+func changedOr(op string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return Changed
+	}
+	return nameless(op, err)
+}
+
+// unchanged looks whether a name still holds what it held.
+func unchanged(folder *os.Root, name string, held *[sha256.Size]byte) error {
+	info, err := folder.Lstat(name)
+	if held == nil {
+		if err == nil {
+			return Changed
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err != nil {
+		return changedOr("look at", err)
+	}
+	if !info.Mode().IsRegular() {
+		return Changed
+	}
+	file, err := folder.OpenFile(name, openFlags, 0)
+	if err != nil {
+		return changedOr("look at", err)
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(file, info.Size()+1)); err != nil {
+		return err
+	}
+	if [sha256.Size]byte(h.Sum(nil)) != *held {
+		return Changed
+	}
+	return nil
+}
+
+// write is Write after its checks. look, if there is one, has the last word before the
+// new content takes its place.
+func (f *Folder) write(name string, data []byte, perm fs.FileMode, look func(folder *os.Root, base string) error) error {
 	dir, base := path.Split(name)
 	folder := f.root
 	if dir = path.Clean(dir); dir != "." {
@@ -46,7 +129,7 @@ func (f *Folder) Write(name string, data []byte, perm fs.FileMode) error {
 		defer parent.Close()
 		folder = parent
 	}
-	return nameless("write", replace(folder, base, data, perm))
+	return nameless("write", replace(folder, base, data, perm, look))
 }
 
 // makeFolders makes a folder and those above it, each on disk before the next.
@@ -90,7 +173,7 @@ func (f *Folder) writable(name string) error {
 }
 
 // replace writes a file beside the one it takes the place of.
-func replace(folder *os.Root, name string, data []byte, perm fs.FileMode) (err error) {
+func replace(folder *os.Root, name string, data []byte, perm fs.FileMode, look func(*os.Root, string) error) (err error) {
 	if info, err := folder.Lstat(name); err == nil && !replaceable(info) {
 		return NotRegular
 	}
@@ -116,6 +199,11 @@ func replace(folder *os.Root, name string, data []byte, perm fs.FileMode) (err e
 	}
 	if err := file.Close(); err != nil {
 		return err
+	}
+	if look != nil {
+		if err := look(folder, name); err != nil {
+			return err
+		}
 	}
 	if err := folder.Rename(temp, name); err != nil {
 		return err
