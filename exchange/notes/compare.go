@@ -5,12 +5,15 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"strconv"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"memd"
 )
 
 // Digest identifies what a note says: SHA-256 over all that a person may change in it,
-// the body as a row keeps it; not over how the file is written, nor over what memd
+// texts as content_hash takes them; not over how the file is written, nor over what memd
 // keeps in it. Notes are resolved, and filled from their row, before they are compared
 // by it.
 func (n *Note) Digest() string {
@@ -21,7 +24,7 @@ func (n *Note) Digest() string {
 			h.Write([]byte(v))
 		}
 	}
-	add(n.Name, n.MemoryKey, n.Namespace, string(n.kind()), n.Description, block(n.Body), inline(n.Why), inline(n.HowToApply))
+	add(spaced(n.Name), n.MemoryKey, n.Namespace, string(n.kind()), spaced(n.Description), spaced(n.Body), spaced(n.Why), spaced(n.HowToApply))
 	add(strconv.Itoa(n.Importance), n.Source, n.Owner, n.VerifiedAt.String(), n.ExpiresAt.String(), n.ResolvedAt.String())
 	for _, list := range [][]string{n.Tags, n.Access} {
 		add(strconv.Itoa(len(list)))
@@ -29,6 +32,10 @@ func (n *Note) Digest() string {
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
+
+// spaced is a text as content_hash has it: another form of it makes no other memory,
+// and so must be no edit of a note.
+func spaced(s string) string { return strings.Join(strings.Fields(norm.NFC.String(s)), " ") }
 
 // Outcome is how a report counts a note.
 type Outcome string

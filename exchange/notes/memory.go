@@ -73,6 +73,16 @@ func (n *Note) At(p Place) *Note {
 	return &r
 }
 
+// Stamped returns a note as its file states it, with what memd keeps in a file of the
+// row that it is the same as: everything else stays as a person wrote it. sync is the
+// Digest of what the file says.
+func (n *Note) Stamped(row *Note, sync string) *Note {
+	r := *n
+	r.MemoryKey, r.Namespace = row.MemoryKey, row.Namespace
+	r.UpdatedAt, r.ContentHash, r.Version, r.SyncHash = row.UpdatedAt, row.ContentHash, row.Version, sync
+	return &r
+}
+
 // A row has no title. One that its key does not tell is the first line of raw_content,
 // a comment that Markdown does not show.
 const (
