@@ -1,0 +1,273 @@
+package folder
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"memd"
+	"memd/exchange/notes"
+	"memd/guard/confine"
+)
+
+// filePerm is the permission of a new file: memories are private. One that is there
+// keeps its own.
+const filePerm = 0o600
+
+// act does what is to be done, as far as the run writes that side.
+func (j *job) act(ctx context.Context, t *task, v notes.Verdict) error {
+	switch v.Do {
+	case notes.WriteRow, notes.KeepBoth:
+		if j.direction.rows {
+			return j.writeRow(ctx, t, v)
+		}
+		if v.Do == notes.KeepBoth {
+			return j.keep(t)
+		}
+		t.pending("the file says something else: memd import --notes takes that")
+		if t.row == nil {
+			t.done.Reason = "not in the store: memd import --notes takes it"
+		}
+	case notes.WriteFile:
+		switch {
+		case j.direction.files && v.Outcome == notes.Unchanged:
+			return j.stamp(t)
+		case j.direction.files:
+			return j.writeFile(ctx, t)
+		case v.Outcome == notes.Unchanged:
+			t.done.Did = notes.Nothing
+		default:
+			t.pending("the memory says something else: memd export --notes writes that")
+		}
+	case notes.RemoveFile:
+		if !j.direction.files {
+			t.pending(v.Reason + ": memd export --notes removes the file")
+			return nil
+		}
+		t.note = nil
+		if j.DryRun {
+			return nil
+		}
+		return moved(j.dir.RemoveHeld(t.name, t.file.sum))
+	}
+	return nil
+}
+
+// pending reports what a run in the other direction will do.
+func (t *task) pending(reason string) {
+	t.done.Outcome, t.done.Did, t.done.Reason = notes.Unchanged, notes.Nothing, reason
+}
+
+// moved is errMoved for a file that changed meanwhile.
+func moved(err error) error {
+	if errors.Is(err, confine.Changed) {
+		return errMoved
+	}
+	return err
+}
+
+// again reads both sides anew.
+func (j *job) again(ctx context.Context, t *task) error {
+	m, ok, err := j.row(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	t.row = nil
+	if ok {
+		t.row = &m
+	} else if err := j.loadFate(ctx, t); err != nil {
+		return err
+	}
+	if t.file = j.look(t.name); t.file != nil && t.file.fault == nil && identOf(t.file.note) != t.id {
+		t.file.fault = memd.FieldErrorf(memd.CodeVersionConflict, "memory_key", "the file has become that of another memory meanwhile: run this again")
+	}
+	return nil
+}
+
+// loadFate looks up what became of a memory whose row has gone.
+func (j *job) loadFate(ctx context.Context, t *task) error {
+	fates := job{store: j.store, gone: map[ident]memd.Fate{}}
+	err := fates.loadGone(ctx, t.id.namespace, map[string]bool{t.id.key: true})
+	t.gone = fates.gone[t.id]
+	return err
+}
+
+// render is a note as the bytes of its file.
+func render(n *notes.Note) ([]byte, error) {
+	var b bytes.Buffer
+	err := n.Render(&b)
+	return b.Bytes(), err
+}
+
+// exchange gives a task's file another content, and notes that it is the file now.
+func (j *job) exchange(t *task, data []byte) error {
+	var held *[sha256.Size]byte
+	if t.file != nil {
+		held = &t.file.sum
+	}
+	sum := sha256.Sum256(data)
+	if held != nil && sum == *held {
+		t.done.Did = notes.Nothing
+		return nil
+	}
+	if j.DryRun {
+		return nil
+	}
+	if err := j.dir.Exchange(t.name, held, data, filePerm); err != nil {
+		return moved(err)
+	}
+	read, err := notes.Parse(bytes.NewReader(data), "")
+	if err != nil {
+		return err
+	}
+	t.file = &file{name: t.name, sum: sum, read: read}
+	t.file.note, t.file.fault = j.names.resolve(read, t.name)
+	return nil
+}
+
+// writeFile writes a file from its row.
+func (j *job) writeFile(ctx context.Context, t *task) error {
+	var over *notes.Note
+	if t.file != nil {
+		over = t.file.read
+	}
+	place := j.names.place(t.id.namespace, t.name)
+	note := notes.FromMemory(*t.row, over)
+	data, err := render(note.At(place))
+	if err != nil {
+		return err
+	}
+	if err := j.exchange(t, data); err != nil {
+		return err
+	}
+	t.note = note
+	if _, looked := j.Roots[t.id.namespace]; !looked || j.DryRun || t.row.Source != place.Source || t.done.Did == notes.Nothing {
+		return nil
+	}
+	// The file is what the row rests on, and says now what the row says: without this
+	// it would be taken for one that has changed since the row was verified.
+	verified, err := j.store.Verify(ctx, t.row.ID, memd.Verify{VerifiedAt: t.row.VerifiedAt})
+	if memd.CodeOf(err) == memd.CodeNotFound && err != nil {
+		return errMoved
+	}
+	if err != nil {
+		return err
+	}
+	t.row.UpdatedAt = verified.UpdatedAt
+	did := t.done.Did
+	err = j.stamp(t)
+	t.done.Did = did
+	return err
+}
+
+// stamp brings what memd keeps in a file up to date.
+func (j *job) stamp(t *task) error {
+	row := notes.FromMemory(*t.row, nil)
+	says := t.file.note.Over(row)
+	data, err := render(t.file.read.Stamped(row, says.Digest()))
+	if err != nil {
+		return err
+	}
+	t.last = says.Digest()
+	return j.exchange(t, data)
+}
+
+// keep writes the row's note beside the file.
+func (j *job) keep(t *task) error {
+	name := overtaken(t.name)
+	data, err := render(notes.FromMemory(*t.row, nil).At(j.names.place(t.id.namespace, t.name)))
+	if err != nil || j.DryRun {
+		return err
+	}
+	if old, err := j.dir.Read(name, notes.MaxBytes); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	return j.dir.Write(name, data, filePerm)
+}
+
+// writeRow writes a row from its file, over the version alone that it was compared with.
+func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
+	if v.Do == notes.KeepBoth {
+		if err := j.keep(t); err != nil {
+			return err
+		}
+	}
+	if j.DryRun {
+		return nil
+	}
+	note := t.file.note
+	written, err := j.store.RememberLongTerm(ctx, note.Request(v.Base))
+	if refusal, ok := errors.AsType[*memd.Error](err); ok && refusal.Code == memd.CodeVersionConflict {
+		if refusal.Head != nil && !j.reads(refusal.Head.Access) {
+			return memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the key is that of a restricted memory whose access tags are not named").WithHint("name them with --access")
+		}
+		return errMoved
+	}
+	if err != nil {
+		return err
+	}
+	t.done.Warnings = written.Warnings
+	if written.ID == "" {
+		return memd.Errorf(memd.CodeInvalidRequest, "nothing was written: the text is memd's own")
+	}
+	over := note
+	if t.row != nil {
+		over = note.Over(notes.FromMemory(*t.row, nil))
+	}
+	if patch, lacks := over.Patch(written.Memory); lacks {
+		if written, err = j.store.Patch(ctx, written.ID, patch); memd.CodeOf(err) == memd.CodeNotFound && err != nil {
+			return errMoved
+		} else if err != nil {
+			return err
+		}
+	}
+	return j.wrote(ctx, t, written.Memory)
+}
+
+// wrote reports a row that was written, and brings the file up to date that memd keeps
+// something in, or whose text the store took otherwise.
+func (j *job) wrote(ctx context.Context, t *task, m memd.Memory) error {
+	note, before := t.file.note, t.row
+	m.RawContent = note.Request(0).RawContent
+	if m.ContentHash != contentHash(note) {
+		stored, ok, err := j.row(ctx, t.id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errMoved
+		}
+		m = stored
+	}
+	t.row = &m
+	row := notes.FromMemory(m, nil)
+	same := note.Over(row).Digest() == row.Digest()
+	if before != nil && notes.FromMemory(*before, nil).Digest() == row.Digest() {
+		t.done.Outcome, t.done.Did = notes.Unchanged, notes.Nothing
+	}
+	t.note = note.Over(row)
+	if !same {
+		t.done.Reason = "the store took the text otherwise: memd export --notes writes that"
+		if j.direction.files {
+			t.done.Reason = ""
+			return j.writeFile(ctx, t)
+		}
+	}
+	if same && !j.direction.files && t.file.read.SyncHash == "" {
+		return nil
+	}
+	did := t.done.Did
+	err := j.stamp(t)
+	t.done.Did = did
+	if err != nil && err != errMoved {
+		t.done.Reason, err = "the file could not be brought up to date: "+why(err), nil
+	}
+	return err
+}
+
+// reads reports whether the run reads rows under some access tags.
+func (j *job) reads(access []string) bool {
+	caller := memd.Caller{Access: j.tags()}
+	return caller.Holds(access)
+}

@@ -1,0 +1,136 @@
+package folder
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"memd"
+	"memd/exchange/notes"
+)
+
+// task is one memory with its file, of which one may be missing.
+type task struct {
+	id   ident
+	name string // of the file, be it one that is to be made
+	file *file
+	row  *memd.Memory
+	gone memd.Fate
+	last string // Digest of what both said, where that is known, else ""
+
+	done Entry       // what became of it
+	note *notes.Note // what its file says in the end, for the index; nil for none
+}
+
+// plan pairs files and rows. What is no note, or the second note of a memory, is
+// refused.
+func (j *job) plan() []*task {
+	byID := map[ident]*task{}
+	var tasks []*task
+	taken := map[string]*file{} // by folded name
+	broken := map[string]bool{} // sources that files which cannot be read would have
+	for _, f := range j.files {
+		taken[folded(f.name)] = f
+		if f.fault != nil {
+			j.report.Files = append(j.report.Files, f.entry().refuse(f.fault))
+			for _, namespace := range j.namespaces() {
+				broken[namespace+"\x00"+j.names.place(namespace, f.name).Source] = true
+			}
+		}
+	}
+	for _, f := range j.byPlace() {
+		id := identOf(f.note)
+		if first := byID[id]; first != nil {
+			j.refuseSecond(f, first.file)
+			continue
+		}
+		t := &task{id: id, name: f.name, file: f, gone: j.gone[id]}
+		if m, ok := j.rows[id]; ok {
+			t.row = &m
+		}
+		byID[id] = t
+		tasks = append(tasks, t)
+	}
+	if !j.direction.files || j.Only != nil {
+		return tasks
+	}
+	for id, m := range j.rows {
+		if byID[id] == nil && !broken[id.namespace+"\x00"+m.Source] {
+			tasks = append(tasks, &task{id: id, row: &m})
+		}
+	}
+	slices.SortFunc(tasks, func(a, b *task) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.id.namespace, b.id.namespace), strings.Compare(a.id.key, b.id.key))
+	})
+	return slices.DeleteFunc(tasks, func(t *task) bool { return t.name == "" && !j.name(t, taken) })
+}
+
+// namespaces are those of the rows.
+func (j *job) namespaces() []string {
+	var all []string
+	for id := range j.rows {
+		all = append(all, id.namespace)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// byPlace are the notes of the run, those first that their rows rest on: of two files of
+// one memory the copy is the other one.
+func (j *job) byPlace() []*file {
+	var all []*file
+	for _, f := range j.files {
+		switch {
+		case f.fault != nil:
+		case j.Namespace == "" || j.direction.rows || f.note.Namespace == j.Namespace:
+			all = append(all, f)
+		default: // no memory that was asked for; it stays in the index
+			j.list(f.note, f.name)
+		}
+	}
+	rank := func(f *file) int {
+		m, ok := j.rows[identOf(f.note)]
+		if ok && m.Source == f.note.Source {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b *file) int { return rank(a) - rank(b) })
+	return all
+}
+
+func (j *job) refuseSecond(f, first *file) {
+	e := f.entry().refuse(memd.FieldErrorf(memd.CodeVersionConflict, "memory_key", "%s is a note of the same memory: give one of them another name or memory_key", shown(first.name)))
+	j.report.Files = append(j.report.Files, e)
+}
+
+// name gives a row without a file its own, which no other file has on any system. It
+// reports whether there is one.
+func (j *job) name(t *task, taken map[string]*file) bool {
+	note := notes.FromMemory(*t.row, nil)
+	first := notes.Path(j.names.home(), note)
+	other := taken[folded(first)]
+	if other == nil {
+		t.name = first
+	} else if other.fault == nil { // a note of another memory that a person has called so
+		sum := sha256.Sum256([]byte(t.id.namespace + "\x00" + t.id.key))
+		t.name = strings.TrimSuffix(first, path.Ext(first)) + "-" + hex.EncodeToString(sum[:8]) + path.Ext(first)
+		if taken[folded(t.name)] != nil {
+			t.name = ""
+		}
+	}
+	if t.name == "" { // its file cannot be read, and is reported; or both its names are taken
+		return false
+	}
+	taken[folded(t.name)] = &file{name: t.name, note: note}
+	return true
+}
+
+// folded is a name as a system has it that tells neither case nor the forms of a letter.
+func folded(name string) string { return cases.Fold().String(norm.NFKC.String(name)) }

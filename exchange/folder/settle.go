@@ -1,0 +1,153 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"memd"
+	"memd/exchange/notes"
+	"memd/tiers"
+)
+
+const (
+	// writers is how many notes are settled at a time: the store commits what waits
+	// together, and so does the disk.
+	writers = 32
+	// tries bounds how often a note is compared anew because one of its sides moved.
+	tries = 4
+)
+
+// settle brings every task to its end.
+func (j *job) settle(ctx context.Context, tasks []*task) error {
+	if j.direction.rows {
+		if err := j.fits(ctx, tasks); err != nil {
+			return err
+		}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var mu sync.Mutex
+	each(ctx, writers, len(tasks), func(i int) {
+		t := tasks[i]
+		err := j.bring(ctx, t)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			stop(err)
+			return
+		}
+		j.report.Files = append(j.report.Files, t.done)
+		if t.note != nil {
+			j.list(t.note, t.name)
+		}
+	})
+	return context.Cause(ctx)
+}
+
+// fits says before anything is written if there is no room for all new keys.
+func (j *job) fits(ctx context.Context, tasks []*task) error {
+	keys := 0
+	for _, t := range tasks {
+		if t.row == nil && j.compare(t).Do == notes.WriteRow {
+			keys++
+		}
+	}
+	if keys == 0 {
+		return nil
+	}
+	room, err := j.store.Room(ctx)
+	if err == nil && keys > room {
+		err = memd.Errorf(memd.CodeBudgetExceeded, "the folder brings %d new long-term memories, and there is room for %d (budgets.long_rows): nothing was written", keys, room).
+			WithHint("raise budgets.long_rows, forget what no longer holds, or import a smaller folder")
+	}
+	return err
+}
+
+// compare is notes.Compare, and what it cannot know: how a memory ended, and which time
+// it is.
+func (j *job) compare(t *task) notes.Verdict {
+	s := notes.Sides{Last: t.last, Gone: t.gone == memd.Forgotten || t.gone == memd.Deleted}
+	if t.file != nil {
+		s.File, s.Fault = t.file.note, t.file.fault
+	}
+	if t.row != nil {
+		s.Row = notes.FromMemory(*t.row, nil)
+	}
+	if s.Fault != nil || s.File == nil || s.Row != nil {
+		return notes.Compare(s)
+	}
+	stays := func(reason string) notes.Verdict {
+		return notes.Verdict{Outcome: notes.Unchanged, Do: notes.Nothing, Reason: reason}
+	}
+	switch ends := s.File.ExpiresAt; {
+	case t.gone == memd.Archived, t.gone == "" && !s.File.ResolvedAt.IsZero():
+		return stays("the memory is resolved, and in the archive")
+	case t.gone == memd.Expired, !ends.IsZero() && !ends.After(j.Now()):
+		return stays("the memory has expired")
+	}
+	v := notes.Compare(s)
+	if s.Gone && v.Do == notes.Nothing && untouched(s.File) {
+		v = notes.Verdict{Outcome: notes.Updated, Do: notes.RemoveFile, Reason: "the memory was forgotten"}
+	}
+	return v
+}
+
+// untouched reports whether the texts of a note are those of the row that it was last
+// the same as.
+func untouched(n *notes.Note) bool { return n.SyncHash != "" && contentHash(n) == n.ContentHash }
+
+// contentHash is the content_hash that the row of a note has.
+func contentHash(n *notes.Note) string {
+	req := n.Request(0)
+	return tiers.ContentHash(&memd.Memory{Summary: req.Summary, RawContent: req.RawContent, Why: req.Why, HowToApply: req.HowToApply})
+}
+
+// moved is the error of a side that was not as it had been compared.
+var errMoved = errors.New("a side has moved")
+
+// bring settles one task. Where a side moves meanwhile both are read and compared anew.
+func (j *job) bring(ctx context.Context, t *task) error {
+	for try := 1; ; try++ {
+		v := j.compare(t)
+		t.done = Entry{File: shown(t.name), Namespace: t.id.namespace, MemoryKey: t.id.key, Outcome: v.Outcome, Did: v.Do, Reason: v.Reason}
+		if t.file != nil {
+			if t.note = t.file.note; t.note != nil && t.row != nil {
+				t.note = t.note.Over(notes.FromMemory(*t.row, nil))
+				t.note.UpdatedAt = t.row.UpdatedAt
+			}
+		}
+		var err error
+		if t.file != nil && t.file.fault != nil { // only now, for others are no tasks
+			err = t.file.fault
+		} else {
+			err = j.act(ctx, t, v)
+		}
+		switch {
+		case err == nil:
+			return nil
+		case fatal(ctx, err):
+			return err
+		case err == errMoved && try < tries:
+			if err := j.again(ctx, t); err != nil {
+				return err
+			}
+			if t.file == nil && t.row == nil {
+				t.done.Outcome, t.done.Did, t.done.Reason = notes.Unchanged, notes.Nothing, "the file is gone"
+				return nil
+			}
+		case err == errMoved:
+			t.done.Outcome, t.done.Did, t.done.Reason = notes.Conflict, notes.Nothing, "file and memory keep changing: nothing was done"
+			return nil
+		default:
+			t.done = t.done.refuse(err)
+			return nil
+		}
+	}
+}
+
+// fatal reports whether an error is one of the whole run.
+func fatal(ctx context.Context, err error) bool {
+	refusal, ok := errors.AsType[*memd.Error](err)
+	return ctx.Err() != nil || ok && (refusal.Code == memd.CodeStoreFailed || refusal.Code == memd.CodeStoreBusy || refusal.Code == memd.CodeUnauthorized)
+}
