@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"memd/exchange/folder"
+)
+
+// importNotes takes a folder of Markdown notes into the long-term tier.
+func (c *cli) importNotes(cmd *cobra.Command) form {
+	r := notesRun{cli: c}
+	r.flags(cmd, "of notes that state none (default user, or the folder's project)")
+	return form{"notes", "the folder of Markdown notes to read", func(cmd *cobra.Command, dir string) error {
+		return r.on(cmd, dir, folder.Import)
+	}}
+}
