@@ -26,10 +26,15 @@ func Dialled(dial func(context.Context) (net.Conn, error)) http.RoundTripper {
 	return t
 }
 
+// keptIdle is how many connections stand by for who calls from as many goroutines:
+// with less, most calls of an import would dial.
+const keptIdle = 64
+
 func over(dial func(context.Context) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
-		DisableCompression: true,
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: keptIdle,
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}
 }
 

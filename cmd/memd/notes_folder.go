@@ -84,7 +84,7 @@ func notesReport(w io.Writer, report *folder.Report) {
 		all = append(all[:len(all):len(all)], *report.Index)
 	}
 	for _, e := range all {
-		if e.Outcome == notes.Unchanged && e.Reason == "" {
+		if e.Outcome == notes.Unchanged && e.Reason == "" && len(e.Warnings) == 0 {
 			continue
 		}
 		place := e.File

@@ -29,6 +29,9 @@ func (j *job) act(ctx context.Context, t *task, v notes.Verdict) error {
 		if t.row == nil {
 			t.done.Reason = "not in the store: memd import --notes takes it"
 		}
+		if t.row == nil && !j.reads(t.file.note.Access) {
+			t.done.Reason = "restricted: name its access tags with --access"
+		}
 	case notes.WriteFile:
 		switch {
 		case j.direction.files && v.Outcome == notes.Unchanged:
@@ -73,9 +76,9 @@ func (j *job) again(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	t.row = nil
+	t.holds(nil)
 	if ok {
-		t.row = &m
+		t.holds(&m)
 	} else if err := j.loadFate(ctx, t); err != nil {
 		return err
 	}
@@ -117,12 +120,7 @@ func (j *job) exchange(t *task, data []byte) error {
 	if err := j.dir.Exchange(t.name, held, data, filePerm); err != nil {
 		return moved(err)
 	}
-	read, err := notes.Parse(bytes.NewReader(data), "")
-	if err != nil {
-		return err
-	}
-	t.file = &file{name: t.name, sum: sum, read: read}
-	t.file.note, t.file.fault = j.names.resolve(read, t.name)
+	t.file = &file{name: t.name, sum: sum} // that it can be read was tried when it was made
 	return nil
 }
 
@@ -133,7 +131,10 @@ func (j *job) writeFile(ctx context.Context, t *task) error {
 		over = t.file.read
 	}
 	place := j.names.place(t.id.namespace, t.name)
-	note := notes.FromMemory(*t.row, over)
+	note := t.says()
+	if over != nil {
+		note = notes.FromMemory(*t.row, over)
+	}
 	data, err := render(note.At(place))
 	if err != nil {
 		return err
@@ -154,7 +155,15 @@ func (j *job) writeFile(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	t.row.UpdatedAt = verified.UpdatedAt
+	row := *t.row
+	row.UpdatedAt = verified.UpdatedAt
+	t.holds(&row)
+	if t.file.read, err = notes.Parse(bytes.NewReader(data), ""); err == nil {
+		t.file.note, err = j.names.resolve(t.file.read, t.name)
+	}
+	if err != nil {
+		return err
+	}
 	did := t.done.Did
 	err = j.stamp(t)
 	t.done.Did = did
@@ -163,20 +172,22 @@ func (j *job) writeFile(ctx context.Context, t *task) error {
 
 // stamp brings what memd keeps in a file up to date.
 func (j *job) stamp(t *task) error {
-	row := notes.FromMemory(*t.row, nil)
-	says := t.file.note.Over(row)
-	data, err := render(t.file.read.Stamped(row, says.Digest()))
+	t.last = t.file.note.Over(t.says()).Digest()
+	if t.file.read.IsStamped(t.says(), t.last) {
+		t.done.Did = notes.Nothing
+		return nil
+	}
+	data, err := render(t.file.read.Stamped(t.says(), t.last))
 	if err != nil {
 		return err
 	}
-	t.last = says.Digest()
 	return j.exchange(t, data)
 }
 
 // keep writes the row's note beside the file.
 func (j *job) keep(t *task) error {
 	name := overtaken(t.name)
-	data, err := render(notes.FromMemory(*t.row, nil).At(j.names.place(t.id.namespace, t.name)))
+	data, err := render(t.says().At(j.names.place(t.id.namespace, t.name)))
 	if err != nil || j.DryRun {
 		return err
 	}
@@ -207,13 +218,13 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 	if err != nil {
 		return err
 	}
-	t.done.Warnings = written.Warnings
+	t.done.Warnings = append(t.done.Warnings, written.Warnings...)
 	if written.ID == "" {
 		return memd.Errorf(memd.CodeInvalidRequest, "nothing was written: the text is memd's own")
 	}
 	over := note
 	if t.row != nil {
-		over = note.Over(notes.FromMemory(*t.row, nil))
+		over = note.Over(t.says())
 	}
 	if patch, lacks := over.Patch(written.Memory); lacks {
 		if written, err = j.store.Patch(ctx, written.ID, patch); memd.CodeOf(err) == memd.CodeNotFound && err != nil {
@@ -228,7 +239,7 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 // wrote reports a row that was written, and brings the file up to date that memd keeps
 // something in, or whose text the store took otherwise.
 func (j *job) wrote(ctx context.Context, t *task, m memd.Memory) error {
-	note, before := t.file.note, t.row
+	note, before := t.file.note, t.says()
 	m.RawContent = note.Request(0).RawContent
 	if m.ContentHash != contentHash(note) {
 		stored, ok, err := j.row(ctx, t.id)
@@ -240,10 +251,10 @@ func (j *job) wrote(ctx context.Context, t *task, m memd.Memory) error {
 		}
 		m = stored
 	}
-	t.row = &m
-	row := notes.FromMemory(m, nil)
-	same := note.Over(row).Digest() == row.Digest()
-	if before != nil && notes.FromMemory(*before, nil).Digest() == row.Digest() {
+	t.holds(&m)
+	row := t.says()
+	same := note.Over(row).Digest() == row.SyncHash
+	if before != nil && before.SyncHash == row.SyncHash {
 		t.done.Outcome, t.done.Did = notes.Unchanged, notes.Nothing
 	}
 	t.note = note.Over(row)

@@ -24,8 +24,21 @@ type task struct {
 	gone memd.Fate
 	last string // Digest of what both said, where that is known, else ""
 
+	noted *notes.Note // the row's note, once it was asked for; see says
+
 	done Entry       // what became of it
 	note *notes.Note // what its file says in the end, for the index; nil for none
+}
+
+// holds gives a task its row, nil for none.
+func (t *task) holds(row *memd.Memory) { t.row, t.noted = row, nil }
+
+// says is the note of the task's row, nil for none. Its SyncHash is its Digest.
+func (t *task) says() *notes.Note {
+	if t.noted == nil && t.row != nil {
+		t.noted = notes.FromMemory(*t.row, nil)
+	}
+	return t.noted
 }
 
 // plan pairs files and rows. What is no note, or the second note of a memory, is
@@ -34,13 +47,18 @@ func (j *job) plan() []*task {
 	byID := map[ident]*task{}
 	var tasks []*task
 	taken := map[string]*file{} // by folded name
-	broken := map[string]bool{} // sources that files which cannot be read would have
+	namespaces := j.namespaces()
+	broken := map[ident]bool{} // namespaces and sources that files which cannot be read have
 	for _, f := range j.files {
-		taken[folded(f.name)] = f
+		if other := taken[folded(f.name)]; other != nil {
+			f.warning = "its name is told from that of " + shown(other.name) + " by case or form of its letters alone: not every system can keep both"
+		} else {
+			taken[folded(f.name)] = f
+		}
 		if f.fault != nil {
 			j.report.Files = append(j.report.Files, f.entry().refuse(f.fault))
-			for _, namespace := range j.namespaces() {
-				broken[namespace+"\x00"+j.names.place(namespace, f.name).Source] = true
+			for _, namespace := range namespaces {
+				broken[ident{namespace, j.names.place(namespace, f.name).Source}] = true
 			}
 		}
 	}
@@ -60,8 +78,9 @@ func (j *job) plan() []*task {
 	if !j.direction.files || j.Only != nil {
 		return tasks
 	}
+	named := memd.Caller{Access: j.Access}
 	for id, m := range j.rows {
-		if byID[id] == nil && !broken[id.namespace+"\x00"+m.Source] {
+		if byID[id] == nil && named.Holds(m.Access) && !broken[ident{id.namespace, m.Source}] {
 			tasks = append(tasks, &task{id: id, row: &m})
 		}
 	}
@@ -113,7 +132,7 @@ func (j *job) refuseSecond(f, first *file) {
 // name gives a row without a file its own, which no other file has on any system. It
 // reports whether there is one.
 func (j *job) name(t *task, taken map[string]*file) bool {
-	note := notes.FromMemory(*t.row, nil)
+	note := t.says()
 	first := notes.Path(j.names.home(), note)
 	other := taken[folded(first)]
 	if other == nil {

@@ -109,7 +109,7 @@ func (j *job) row(ctx context.Context, id ident) (memd.Memory, bool, error) {
 // files go into the store, those that they state. Whoever has the file has its text.
 func (j *job) tags() []string {
 	tags := slices.Clone(j.Access)
-	if j.direction.files {
+	if !j.direction.rows {
 		return tags
 	}
 	for _, f := range j.files {

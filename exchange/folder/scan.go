@@ -32,6 +32,8 @@ type file struct {
 	read  *notes.Note // as it stands
 	note  *notes.Note // resolved
 	fault error       // why it is no note
+
+	warning string // what is odd about it, "" for nothing
 }
 
 func (f *file) entry() Entry {

@@ -67,12 +67,9 @@ func (j *job) fits(ctx context.Context, tasks []*task) error {
 // compare is notes.Compare, and what it cannot know: how a memory ended, and which time
 // it is.
 func (j *job) compare(t *task) notes.Verdict {
-	s := notes.Sides{Last: t.last, Gone: t.gone == memd.Forgotten || t.gone == memd.Deleted}
+	s := notes.Sides{Last: t.last, Row: t.says(), Gone: t.gone == memd.Forgotten || t.gone == memd.Deleted}
 	if t.file != nil {
 		s.File, s.Fault = t.file.note, t.file.fault
-	}
-	if t.row != nil {
-		s.Row = notes.FromMemory(*t.row, nil)
 	}
 	if s.Fault != nil || s.File == nil || s.Row != nil {
 		return notes.Compare(s)
@@ -112,8 +109,11 @@ func (j *job) bring(ctx context.Context, t *task) error {
 		v := j.compare(t)
 		t.done = Entry{File: shown(t.name), Namespace: t.id.namespace, MemoryKey: t.id.key, Outcome: v.Outcome, Did: v.Do, Reason: v.Reason}
 		if t.file != nil {
+			if t.file.warning != "" {
+				t.done.Warnings = []string{t.file.warning}
+			}
 			if t.note = t.file.note; t.note != nil && t.row != nil {
-				t.note = t.note.Over(notes.FromMemory(*t.row, nil))
+				t.note = t.note.Over(t.says())
 				t.note.UpdatedAt = t.row.UpdatedAt
 			}
 		}

@@ -65,7 +65,7 @@ const (
 type Sides struct {
 	Last  string // Digest of what both said when memd last had them agree; "" if never, or not known
 	File  *Note  // as it was read, then resolved; nil: no file
-	Row   *Note  // from FromMemory; nil: no live row
+	Row   *Note  // from FromMemory, so that its SyncHash is its Digest; nil: no live row
 	Fault error  // what is wrong with the file; nothing is done to it
 	Gone  bool   // the store knows that the row was forgotten
 }
@@ -100,7 +100,7 @@ func Compare(s Sides) Verdict {
 		last, own = s.File.SyncHash, true
 	}
 	v := Verdict{Base: s.Row.Version}
-	file, row := s.File.Over(s.Row).Digest(), s.Row.Digest()
+	file, row := s.File.Over(s.Row).Digest(), s.Row.SyncHash
 	switch {
 	case file == row:
 		v.Outcome, v.Do = Unchanged, WriteFile // what memd keeps in it may be older

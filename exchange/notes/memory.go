@@ -83,6 +83,12 @@ func (n *Note) Stamped(row *Note, sync string) *Note {
 	return &r
 }
 
+// IsStamped reports whether Stamped would change nothing.
+func (n *Note) IsStamped(row *Note, sync string) bool {
+	return n.MemoryKey == row.MemoryKey && n.Namespace == row.Namespace && n.UpdatedAt == row.UpdatedAt &&
+		n.ContentHash == row.ContentHash && n.Version == row.Version && n.SyncHash == sync
+}
+
 // A row has no title. One that its key does not tell is the first line of raw_content,
 // a comment that Markdown does not show.
 const (
