@@ -221,3 +221,8 @@ func missing(t testing.TB, path string) bool {
 	}
 	return err != nil
 }
+
+// ways are the three directions by name.
+var ways = map[string]func(context.Context, folder.Store, folder.Options) (*folder.Report, error){
+	"import": folder.Import, "export": folder.Export, "both": folder.Sync,
+}

@@ -1,0 +1,193 @@
+package folder_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"memd"
+	"memd/configs"
+	"memd/exchange/folder"
+	"memd/guard/fence"
+)
+
+// A note that a guard refuses is named with the rule, never with the value; its file
+// stays, and the others go on.
+func TestSecrets(t *testing.T) {
+	p := newPlace(t, nil)
+	const key = "ghp_R4nd0mLookingTokenOf36Characters0k1X"
+	p.note("leak.md", "leak", "the token is "+key)
+	p.note("fine.md", "fine", "fine")
+	before := p.all()
+	r := p.report(folder.Import)
+	p.want("the import", words(r), "1 created, 1 refused")
+	e := entry(t, r, "leak.md")
+	if e.Code != memd.CodeSecretDetected || len(e.Rules) == 0 {
+		t.Errorf("it says %+v", e)
+	}
+	said, err := json.Marshal(r)
+	must(t, err)
+	if strings.Contains(string(said), key) || strings.Contains(r.Failed().Error(), key) {
+		t.Error("the report holds the token")
+	}
+	if !maps.Equal(before, p.all()) {
+		t.Error("the files were changed")
+	}
+}
+
+// Text that the guards take out goes out of the file as well, with the next export, and
+// not before.
+func TestRedacted(t *testing.T) {
+	p := newPlace(t, nil)
+	p.note("card.md", "card", "paid with 4539 1488 0343 6467 in May")
+	r := p.report(folder.Import)
+	p.want("the import", words(r), "1 created")
+	if e := entry(t, r, "card.md"); !strings.Contains(e.Reason, "memd export") {
+		t.Errorf("it says %+v", e)
+	}
+	p.want("the second import", p.did(folder.Import), "1 unchanged")
+	if !strings.Contains(p.read("card.md"), "4539") {
+		t.Error("an import changed the text")
+	}
+	r = p.report(folder.Export)
+	p.want("the export", words(r), "1 updated")
+	if text := p.read("card.md"); strings.Contains(text, "4539") || !strings.Contains(text, "redacted:") {
+		t.Errorf("the file is %q", text)
+	}
+	all := p.all()
+	p.want("the second export", p.did(folder.Export), "1 unchanged")
+	p.want("the third import", p.did(folder.Import), "1 unchanged")
+	if !maps.Equal(all, p.all()) {
+		t.Error("the files were changed")
+	}
+}
+
+// Text that memd made is not stored again.
+func TestOwnText(t *testing.T) {
+	p := newPlace(t, nil)
+	p.write("echo.md", "---\nname: echo\ndescription: said again\ntype: reference\n---\n"+fence.Wrap(fence.Rules{}.Entry(&memd.Memory{ID: "x", Tier: memd.Long, Summary: "said before"}, memd.At(p.clock.Now())))+"\n")
+	r := p.report(folder.Import)
+	p.want("the import", words(r), "1 refused")
+	if e := entry(t, r, "echo.md"); !strings.Contains(e.Reason, "memd's own") {
+		t.Errorf("it says %+v", e)
+	}
+}
+
+// Restricted memories leave only under their names, and stand in no index.
+func TestRestricted(t *testing.T) {
+	p := newPlace(t, nil)
+	p.keep("pay", "a salary", func(r *memd.RememberLongTerm) { r.Access = []string{"hr"} })
+	p.keep("open", "open to all")
+	p.want("the export", p.did(folder.Export), "1 created")
+	p.o.Access = []string{"hr"}
+	p.want("the export of hr", p.did(folder.Export), "1 created, 1 unchanged")
+	if text := p.read("pay.md"); !strings.Contains(text, "access: [hr]") || strings.Contains(p.read("MEMORY.md"), "salary") {
+		t.Errorf("the file is %q, the index %q", text, p.read("MEMORY.md"))
+	}
+	p.o.Access = nil
+	for name, way := range ways {
+		r := p.report(way)
+		p.want(name, words(r), "2 unchanged")
+		if e := entry(t, r, "pay.md"); name == "export" && !strings.Contains(e.Reason, "--access") {
+			t.Errorf("it says %+v", e)
+		}
+	}
+	p.write("pay.md", strings.Replace(p.read("pay.md"), "access: [hr]\n", "", 1))
+	r := p.report(folder.Import)
+	p.want("the import of a file that hides it", words(r), "1 unchanged, 1 refused")
+	if e := entry(t, r, "pay.md"); e.Code != memd.CodeForbidden || strings.Contains(e.Reason, "salary") {
+		t.Errorf("it says %+v", e)
+	}
+}
+
+// Memories that ended are not brought back, nor written out.
+func TestEnded(t *testing.T) {
+	p := newPlace(t, nil)
+	soon := p.keep("soon", "ends soon")
+	must(t, second(p.store.Patch(t.Context(), soon.ID, memd.Patch{ExpiresAt: memd.Some(memd.At(p.clock.Now().Add(time.Hour)))})))
+	pit := p.keep("pit", "a pitfall", func(r *memd.RememberLongTerm) { r.Kind = memd.Pitfall })
+	p.did(folder.Export)
+	must(t, second(p.store.Patch(t.Context(), pit.ID, memd.Patch{ResolvedAt: memd.Some(memd.At(p.clock.Now()))})))
+	p.clock.Advance(2 * time.Hour)
+	for name, way := range ways {
+		r := p.report(way)
+		p.want(name, words(r), "2 unchanged")
+		if e := entry(t, r, "soon.md"); !strings.Contains(e.Reason, "expired") {
+			t.Errorf("it says %+v", e)
+		}
+		if e := entry(t, r, "pit.md"); !strings.Contains(e.Reason, "archive") {
+			t.Errorf("it says %+v", e)
+		}
+	}
+	other := newPlace(t, nil)
+	other.clock.Advance(2 * time.Hour)
+	for name, text := range p.all() {
+		other.write(name, text)
+	}
+	other.want("elsewhere", other.did(folder.Import), "1 created, 1 unchanged")
+	empty := newPlace(t, nil)
+	p.o.Dir = empty.o.Dir
+	p.want("an export of what is left", p.did(folder.Export), "")
+}
+
+// A note of a pitfall that is said to be resolved takes the memory to the archive, once.
+func TestResolved(t *testing.T) {
+	p := newPlace(t, nil)
+	p.keep("pit", "a pitfall", func(r *memd.RememberLongTerm) { r.Kind = memd.Pitfall })
+	p.did(folder.Export)
+	p.write("pit.md", strings.Replace(p.read("pit.md"), "verified_at:", "resolved_at: 2026-11-29\nverified_at:", 1))
+	p.want("the import", p.did(folder.Import), "1 updated")
+	if p.row("project/x", "pit").ID != "" {
+		t.Error("it stands in the long tier")
+	}
+	all := p.all()
+	p.want("the second import", p.did(folder.Import), "1 unchanged")
+	p.want("an export", p.did(folder.Export), "1 unchanged")
+	if all["pit.md"] != p.read("pit.md") {
+		t.Error("the file was changed")
+	}
+}
+
+// A folder that will not fit says so before anything is written.
+func TestBudget(t *testing.T) {
+	p := newPlace(t, func(b *configs.Budgets) { b.LongRows = 3 })
+	p.keep("k", "one")
+	for _, name := range []string{"a", "b", "c"} {
+		p.note(name+".md", name, name)
+	}
+	r, err := folder.Import(t.Context(), p.store, p.o)
+	if memd.CodeOf(err) != memd.CodeBudgetExceeded || !strings.Contains(err.Error(), "3 new") || !strings.Contains(err.Error(), "room for 2") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if p.row("project/x", "a").ID != "" {
+		t.Error("something was written")
+	}
+	must(t, p.store.ForgetKey(t.Context(), admin, "project/x", "k"))
+	p.want("with room", p.did(folder.Import), "3 created")
+	p.want("and full", p.did(folder.Import), "3 unchanged")
+}
+
+// A dry run reports and writes nothing.
+func TestDryRun(t *testing.T) {
+	p := newPlace(t, nil)
+	p.note("a.md", "a", "a")
+	p.keep("k", "a rule")
+	before := p.all()
+	p.o.DryRun = true
+	for name, want := range map[string]string{"import": "1 created", "export": "1 created, 1 unchanged", "both": "2 created"} {
+		p.want(name, p.did(ways[name]), want)
+	}
+	p.o.Dir += "/none"
+	p.want("a folder that is not there", p.did(folder.Export), "1 created")
+	if !missing(t, p.o.Dir) || p.row("project/x", "a").ID != "" {
+		t.Error("a dry run writes")
+	}
+	p.o.Dir = strings.TrimSuffix(p.o.Dir, "/none")
+	if !maps.Equal(before, p.all()) {
+		t.Errorf("a dry run wrote %v", p.all())
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
