@@ -27,7 +27,7 @@ type door struct {
 	*tiers.Service
 	limit   int
 	heads   func(ctx context.Context) (int, error)
-	watched func(call string) // called before each write, if it is set
+	watched func(call string) // called before each list and write, if it is set
 }
 
 func (d *door) saw(call string) {
@@ -37,6 +37,7 @@ func (d *door) saw(call string) {
 }
 
 func (d *door) List(ctx context.Context, req memd.List) (memd.Page, error) {
+	d.saw("list")
 	return d.Service.List(ctx, admin, req)
 }
 

@@ -36,10 +36,13 @@ func real(name string) string {
 	return name
 }
 
+// elsewhere begins the source of a file outside of its namespace's root. No path inside
+// a folder is written so, and none is looked up.
+const elsewhere = "…/"
+
 // place is where a file stands for a memory of a namespace: below the root of that, so
 // that its source can be looked up. Where the namespace has no root, the source is the
-// file's path in the folder, so that the folder can move; where the folder lies outside
-// the root, it is the whole path, which nobody takes for one below the root.
+// file's path in the folder, so that the folder can move.
 func (n namer) place(namespace, file string) notes.Place {
 	p := notes.Place{Namespace: n.Namespace, Project: n.Project, Source: notes.SourceOf(file)}
 	root, ok := n.roots[namespace]
@@ -51,7 +54,7 @@ func (n namer) place(namespace, file string) notes.Place {
 	case err == nil && filepath.IsLocal(below):
 		p.Source = notes.SourceOf(filepath.ToSlash(below))
 	case configured:
-		p.Source = notes.SourceOf(filepath.ToSlash(n.dir) + "/" + file)
+		p.Source = elsewhere + notes.SourceOf(filepath.Base(n.dir)+"/"+file)
 	}
 	return p
 }
