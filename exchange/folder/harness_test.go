@@ -227,3 +227,8 @@ func missing(t testing.TB, path string) bool {
 var ways = map[string]func(context.Context, folder.Store, folder.Options) (*folder.Report, error){
 	"import": folder.Import, "export": folder.Export, "both": folder.Sync,
 }
+
+// requestIn asks for a row of a namespace.
+func requestIn(namespace string) memd.RememberLongTerm {
+	return memd.RememberLongTerm{MemoryKey: "of-" + namespace, Summary: "of " + namespace, Source: "AGENTS.md", Namespace: namespace}
+}

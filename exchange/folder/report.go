@@ -8,6 +8,7 @@ import (
 
 	"memd"
 	"memd/exchange/notes"
+	"memd/guard/confine"
 )
 
 // Report tells what became of every note.
@@ -32,7 +33,7 @@ type Entry struct {
 	Outcome   notes.Outcome `json:"outcome"`
 	Did       notes.Action  `json:"did"` // or would do, in a dry run
 	Reason    string        `json:"reason,omitempty"`
-	Code      memd.Code     `json:"code,omitempty"`  // of a refusal
+	Code      memd.Code     `json:"code,omitempty"`  // of a refusal, but for those of the system
 	Field     string        `json:"field,omitempty"` // of a refusal: the field at fault
 	Rules     []string      `json:"rules,omitempty"` // of a refusal: what a guard found
 	Warnings  []string      `json:"warnings,omitempty"`
@@ -78,18 +79,20 @@ func (r *Report) Failed() error {
 // refuse makes an entry of what went wrong.
 func (e Entry) refuse(err error) Entry {
 	e.Outcome, e.Did = notes.Refused, notes.Nothing
-	e.Reason, e.Code = why(err), memd.CodeOf(err)
+	e.Reason = why(err)
 	if fault, ok := errors.AsType[*notes.Fault](err); ok {
 		e.Line, e.Reason, e.Code, e.Field = fault.Line, fault.Reason, fault.Code, fault.Field
 		return e
 	}
 	if refusal, ok := errors.AsType[*memd.Error](err); ok {
-		e.Reason, e.Field, e.Rules = refusal.Message, refusal.Field, refusal.Rules
+		e.Reason, e.Code, e.Field, e.Rules = refusal.Message, refusal.Code, refusal.Field, refusal.Rules
 		if refusal.Hint != "" {
 			e.Reason += "; " + refusal.Hint
 		}
 		return e
 	}
-	e.Code = memd.CodeInvalidRequest
+	if _, ok := errors.AsType[confine.Refused](err); ok {
+		e.Code = memd.CodeInvalidRequest
+	}
 	return e
 }
