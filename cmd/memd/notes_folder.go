@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 type notesRun struct {
 	*cli
 	folder.Options
+	makes bool // the folder, where it is not there
 }
 
 // flags are those of the command beside --notes.
@@ -57,6 +59,14 @@ func (r *notesRun) at(dir string) error {
 	cfg, err := r.load()
 	if err != nil {
 		return err
+	}
+	if r.Namespace != "" && !memd.ValidNamespace(r.Namespace) {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "namespace", "--namespace must be lower-case parts of [a-z0-9._-] joined by /")
+	}
+	if r.makes && !r.DryRun { // for it belongs to a project once it is there
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	r.Dir, r.Roots = dir, cfg.Roots
 	id, err := project.ID(dir, cfg.Roots)
