@@ -52,9 +52,9 @@ func TestNotesFolder(t *testing.T) {
 				t.Errorf("the second import: %+v", r)
 			}
 			if _, err := os.Stat(b.beside("out")); err == nil {
-		t.Error("a refused export made its folder")
-	}
-	if out := b.must("list", "--namespace", "user"); !strings.Contains(out, "Answers are short") {
+				t.Error("a refused export made its folder")
+			}
+			if out := b.must("list", "--namespace", "user"); !strings.Contains(out, "Answers are short") {
 				t.Errorf("user holds %s", out)
 			}
 			b.must("remember-long-term", "--key", "release.steps", "--kind", "rule", "--source", "AGENTS.md", "Run the full tests")

@@ -2,6 +2,7 @@ package confine_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -279,4 +280,54 @@ func FuzzPaths(f *testing.F) {
 		}
 		unhurt(t, base)
 	})
+}
+
+// What was read is replaced or removed only while it is there as it was.
+func TestExchange(t *testing.T) {
+	root, base := tree(t)
+	f := open(t, root, ".md")
+	sum := func(text string) *[sha256.Size]byte { s := sha256.Sum256([]byte(text)); return &s }
+	holds := func(name, want string) {
+		t.Helper()
+		if got, err := os.ReadFile(filepath.Join(root, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
+	}
+	must(t, os.Chmod(filepath.Join(root, "a.md"), 0o640))
+	must(t, f.Exchange("a.md", sum("a"), []byte("new"), 0o600))
+	holds("a.md", "new")
+	if info, err := os.Stat(filepath.Join(root, "a.md")); err != nil || info.Mode() != 0o640 {
+		t.Errorf("its mode is %v, %v", info, err)
+	}
+	must(t, f.Exchange("fresh/x.md", nil, []byte("x"), 0o600))
+	holds("fresh/x.md", "x")
+	must(t, os.WriteFile(filepath.Join(root, "a:b.md"), []byte("c"), 0o644)) // no name that memd gives
+	must(t, f.Exchange("a:b.md", sum("c"), []byte("d"), 0o600))
+	holds("a:b.md", "d")
+	for name, held := range map[string]*[sha256.Size]byte{"a.md": sum("a"), "in/b.md": nil, "gone.md": sum("x"), "in.md": sum("b"), "out.md": sum(canary), "loop.md": sum("")} {
+		if err := f.Exchange(name, held, []byte("lost"), 0o600); err != confine.Changed {
+			t.Errorf("%s is exchanged: %v", name, err)
+		}
+		if held == nil {
+			continue
+		}
+		if err := f.RemoveHeld(name, *held); err != confine.Changed {
+			t.Errorf("%s is removed: %v", name, err)
+		}
+	}
+	for _, name := range []string{"../canary.md", "/etc/x.md", "a.txt", "new:name.md", ""} {
+		if err := f.Exchange(name, nil, nil, 0o600); err == nil || f.RemoveHeld(name, *sum("")) == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+	holds("a.md", "new")
+	holds("in/b.md", "b")
+	must(t, f.RemoveHeld("a.md", *sum("new")))
+	if f.Has("a.md") || !f.IsLink("out.md") || f.IsLink("in/b.md") || f.IsLink("none.md") {
+		t.Error("what is there is told wrongly")
+	}
+	if left, err := filepath.Glob(filepath.Join(root, ".memd-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	unhurt(t, base)
 }
