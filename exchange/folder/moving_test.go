@@ -136,9 +136,11 @@ func TestOnly(t *testing.T) {
 	p.note("a.md", "a", "a")
 	p.note("b.md", "b", "b")
 	p.keep("k", "k")
-	p.o.Only = []string{"a.md", "gone.md"}
+	p.write("MEMORY.md", "# mine\n")
+	p.write(".x/a.md", "no note")
+	p.o.Only = []string{"a.md", "gone.md", "MEMORY.md", ".x/a.md", "a.memd.md"}
 	p.want("the run", p.did(folder.Sync), "1 created")
-	if p.row("project/x", "b").ID != "" || !missing(t, p.at("k.md")) || !missing(t, p.at("MEMORY.md")) {
+	if p.row("project/x", "b").ID != "" || !missing(t, p.at("k.md")) || p.read("MEMORY.md") != "# mine\n" {
 		t.Errorf("the files are %v", p.all())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/tiers"
 )
 
 // fewKeys is up to how many keys of a namespace are asked for one by one. Beyond, all
@@ -85,7 +86,7 @@ func (j *job) loadAll(ctx context.Context, namespace string, keys map[string]boo
 		}
 		for _, m := range page.Memories {
 			if keys == nil || keys[m.MemoryKey] {
-				j.rows[ident{m.Namespace, m.MemoryKey}] = m
+				j.rows[ident{m.Namespace, m.MemoryKey}] = hashed(m)
 			}
 		}
 		if req.Cursor = page.NextCursor; req.Cursor == "" {
@@ -102,7 +103,16 @@ func (j *job) row(ctx context.Context, id ident) (memd.Memory, bool, error) {
 	if err != nil || len(page.Memories) == 0 {
 		return memd.Memory{}, false, err
 	}
-	return page.Memories[0], true, nil
+	return hashed(page.Memories[0]), true, nil
+}
+
+// hashed is a row with its content_hash, which a row that was edited by hand has not
+// until the next groom.
+func hashed(m memd.Memory) memd.Memory {
+	if m.ContentHash == "" {
+		m.ContentHash = tiers.ContentHash(&m)
+	}
+	return m
 }
 
 // tags are the access tags under which rows are read: those that were named, and, where

@@ -49,8 +49,8 @@ func shown(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 // scan reads the notes of the folder.
 func (j *job) scan(ctx context.Context) error {
-	names := j.Only
-	if names == nil {
+	names := slices.DeleteFunc(slices.Clone(j.Only), func(name string) bool { return !notes.IsNote(name) || strings.Contains("/"+name, "/.") })
+	if j.Only == nil {
 		if err := j.walk(ctx, "", 0, &names); err != nil {
 			return err
 		}
