@@ -146,14 +146,16 @@ func (j *job) writeFile(ctx context.Context, t *task) error {
 	if _, looked := j.Roots[t.id.namespace]; !looked || j.DryRun || t.row.Source != place.Source || t.done.Did == notes.Nothing {
 		return nil
 	}
-	// The file is what the row rests on, and says now what the row says: without this
-	// it would be taken for one that has changed since the row was verified.
+	return j.standBy(ctx, t, data)
+}
+
+// standBy verifies a row that rests on the file which was just made of it: the file says
+// what the row says, and would else be taken for one that has changed since the row was
+// verified. data is what the file holds.
+func (j *job) standBy(ctx context.Context, t *task, data []byte) error {
 	verified, err := j.store.Verify(ctx, t.row.ID, memd.Verify{VerifiedAt: t.row.VerifiedAt})
-	if memd.CodeOf(err) == memd.CodeNotFound && err != nil {
-		return errMoved
-	}
 	if err != nil {
-		return err
+		return lost(err)
 	}
 	row := *t.row
 	row.UpdatedAt = verified.UpdatedAt
@@ -167,6 +169,14 @@ func (j *job) writeFile(ctx context.Context, t *task) error {
 	did := t.done.Did
 	err = j.stamp(t)
 	t.done.Did = did
+	return err
+}
+
+// lost is errMoved for a row that went meanwhile.
+func lost(err error) error {
+	if refusal, ok := errors.AsType[*memd.Error](err); ok && refusal.Code == memd.CodeNotFound {
+		return errMoved
+	}
 	return err
 }
 
@@ -227,10 +237,8 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 		over = note.Over(t.says())
 	}
 	if patch, lacks := over.Patch(written.Memory); lacks {
-		if written, err = j.store.Patch(ctx, written.ID, patch); memd.CodeOf(err) == memd.CodeNotFound && err != nil {
-			return errMoved
-		} else if err != nil {
-			return err
+		if written, err = j.store.Patch(ctx, written.ID, patch); err != nil {
+			return lost(err)
 		}
 	}
 	return j.wrote(ctx, t, written.Memory)

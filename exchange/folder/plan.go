@@ -44,24 +44,10 @@ func (t *task) says() *notes.Note {
 // plan pairs files and rows. What is no note, or the second note of a memory, is
 // refused.
 func (j *job) plan() []*task {
+	taken := j.taken()
+	broken := j.refuseBroken()
 	byID := map[ident]*task{}
 	var tasks []*task
-	taken := map[string]*file{} // by folded name
-	namespaces := j.namespaces()
-	broken := map[ident]bool{} // namespaces and sources that files which cannot be read have
-	for _, f := range j.files {
-		if other := taken[folded(f.name)]; other != nil {
-			f.warning = "its name is told from that of " + shown(other.name) + " by case or form of its letters alone: not every system can keep both"
-		} else {
-			taken[folded(f.name)] = f
-		}
-		if f.fault != nil {
-			j.report.Files = append(j.report.Files, f.entry().refuse(f.fault))
-			for _, namespace := range namespaces {
-				broken[ident{namespace, j.names.place(namespace, f.name).Source}] = true
-			}
-		}
-	}
 	for _, f := range j.byPlace() {
 		id := identOf(f.note)
 		if first := byID[id]; first != nil {
@@ -79,15 +65,51 @@ func (j *job) plan() []*task {
 		return tasks
 	}
 	named := memd.Caller{Access: j.Access}
+	var without []*task
 	for id, m := range j.rows {
 		if byID[id] == nil && named.Holds(m.Access) && !broken[ident{id.namespace, m.Source}] {
-			tasks = append(tasks, &task{id: id, row: &m})
+			without = append(without, &task{id: id, row: &m})
 		}
 	}
-	slices.SortFunc(tasks, func(a, b *task) int {
-		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.id.namespace, b.id.namespace), strings.Compare(a.id.key, b.id.key))
+	slices.SortFunc(without, func(a, b *task) int {
+		return cmp.Or(strings.Compare(a.id.namespace, b.id.namespace), strings.Compare(a.id.key, b.id.key))
 	})
-	return slices.DeleteFunc(tasks, func(t *task) bool { return t.name == "" && !j.name(t, taken) })
+	for _, t := range without {
+		if j.name(t, taken) {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}
+
+// taken are the files by the names that a system has for them which tells them least.
+func (j *job) taken() map[string]*file {
+	taken := map[string]*file{}
+	for _, f := range j.files {
+		if other := taken[folded(f.name)]; other != nil {
+			f.warning = "its name is told from that of " + shown(other.name) + " by case or form of its letters alone: not every system can keep both"
+			continue
+		}
+		taken[folded(f.name)] = f
+	}
+	return taken
+}
+
+// refuseBroken refuses what is no note. It returns the namespaces and sources that such
+// files have as those of rows.
+func (j *job) refuseBroken() map[ident]bool {
+	namespaces := j.namespaces()
+	broken := map[ident]bool{}
+	for _, f := range j.files {
+		if f.fault == nil {
+			continue
+		}
+		j.report.Files = append(j.report.Files, f.entry().refuse(f.fault))
+		for _, namespace := range namespaces {
+			broken[ident{namespace, j.names.place(namespace, f.name).Source}] = true
+		}
+	}
+	return broken
 }
 
 // namespaces are those of the rows.

@@ -69,9 +69,9 @@ func (j *job) fits(ctx context.Context, tasks []*task) error {
 func (j *job) compare(t *task) notes.Verdict {
 	s := notes.Sides{Last: t.last, Row: t.says(), Gone: t.gone == memd.Forgotten || t.gone == memd.Deleted}
 	if t.file != nil {
-		s.File, s.Fault = t.file.note, t.file.fault
+		s.File = t.file.note
 	}
-	if s.Fault != nil || s.File == nil || s.Row != nil {
+	if s.File == nil || s.Row != nil {
 		return notes.Compare(s)
 	}
 	stays := func(reason string) notes.Verdict {
@@ -100,50 +100,53 @@ func contentHash(n *notes.Note) string {
 	return tiers.ContentHash(&memd.Memory{Summary: req.Summary, RawContent: req.RawContent, Why: req.Why, HowToApply: req.HowToApply})
 }
 
-// moved is the error of a side that was not as it had been compared.
+// errMoved is the error of a side that was not as it had been compared.
 var errMoved = errors.New("a side has moved")
 
 // bring settles one task. Where a side moves meanwhile both are read and compared anew.
 func (j *job) bring(ctx context.Context, t *task) error {
 	for try := 1; ; try++ {
-		v := j.compare(t)
-		t.done = Entry{File: shown(t.name), Namespace: t.id.namespace, MemoryKey: t.id.key, Outcome: v.Outcome, Did: v.Do, Reason: v.Reason}
-		if t.file != nil {
-			if t.file.warning != "" {
-				t.done.Warnings = []string{t.file.warning}
-			}
-			if t.note = t.file.note; t.note != nil && t.row != nil {
-				t.note = t.note.Over(t.says())
-				t.note.UpdatedAt = t.row.UpdatedAt
-			}
-		}
-		var err error
-		if t.file != nil && t.file.fault != nil { // only now, for others are no tasks
-			err = t.file.fault
-		} else {
-			err = j.act(ctx, t, v)
-		}
-		switch {
+		switch err := j.attempt(ctx, t); {
 		case err == nil:
 			return nil
 		case fatal(ctx, err):
 			return err
-		case err == errMoved && try < tries:
-			if err := j.again(ctx, t); err != nil {
-				return err
-			}
-			if t.file == nil && t.row == nil {
-				t.done.Outcome, t.done.Did, t.done.Reason = notes.Unchanged, notes.Nothing, "the file is gone"
-				return nil
-			}
-		case err == errMoved:
-			t.done.Outcome, t.done.Did, t.done.Reason = notes.Conflict, notes.Nothing, "file and memory keep changing: nothing was done"
-			return nil
-		default:
+		case err != errMoved:
 			t.done = t.done.refuse(err)
 			return nil
+		case try == tries:
+			t.done.Outcome, t.done.Did, t.done.Reason = notes.Conflict, notes.Nothing, "file and memory keep changing: nothing was done"
+			return nil
+		}
+		if err := j.again(ctx, t); err != nil {
+			return err
 		}
 	}
+}
+
+// attempt compares a task and does what is to be done.
+func (j *job) attempt(ctx context.Context, t *task) error {
+	t.done, t.note = Entry{File: shown(t.name), Namespace: t.id.namespace, MemoryKey: t.id.key}, nil
+	if t.file == nil && t.row == nil {
+		t.pending("file and memory are gone")
+		return nil
+	}
+	if t.file != nil {
+		if t.file.fault != nil { // since it was planned
+			return t.file.fault
+		}
+		if t.file.warning != "" {
+			t.done.Warnings = []string{t.file.warning}
+		}
+		t.note = t.file.note
+		if t.row != nil {
+			t.note = t.note.Over(t.says())
+			t.note.UpdatedAt = t.row.UpdatedAt
+		}
+	}
+	v := j.compare(t)
+	t.done.Outcome, t.done.Did, t.done.Reason = v.Outcome, v.Do, v.Reason
+	return j.act(ctx, t, v)
 }
 
 // fatal reports whether an error is one of the whole run.
