@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -343,6 +344,13 @@ func (s *Service) relabelHead(tx *store.Tx, c memd.Caller, head, m *memd.Memory,
 // roomForKey refuses a new key when the budget of heads, or the namespace's
 // share of it, is used up.
 func (s *Service) roomForKey(tx *store.Tx, namespace string) error {
+	share := s.share(s.budgets.LongRows)
+	// Every head has a row. Rows are tallied, and counting heads takes longer the more
+	// there are.
+	rows, err := tx.Rows(memd.Long)
+	if err != nil || rows < cmp.Or(share, s.budgets.LongRows) {
+		return err
+	}
 	heads, err := tx.Heads("")
 	if err != nil {
 		return err
@@ -351,7 +359,6 @@ func (s *Service) roomForKey(tx *store.Tx, namespace string) error {
 		return memd.Errorf(memd.CodeBudgetExceeded, "all %d long-term keys are in use (budgets.long_rows)", s.budgets.LongRows).
 			WithHint("forget or merge keys, or raise budgets.long_rows; an existing key can still be written")
 	}
-	share := s.share(s.budgets.LongRows)
 	if share == 0 {
 		return nil
 	}
