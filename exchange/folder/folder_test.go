@@ -3,6 +3,9 @@ package folder_test
 import (
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +138,29 @@ func TestThreeWays(t *testing.T) {
 		t.Errorf("the row is %+v", m)
 	}
 	p.want("a last export", p.did(folder.Export), "1 unchanged")
+}
+
+// A summary that somebody changes in the shell goes into the file, with the hash of what
+// it says now.
+func TestEditedInTheShell(t *testing.T) {
+	p := newPlace(t, nil)
+	p.keep("k", "first")
+	p.did(folder.Export)
+	out, err := exec.Command("sqlite3", filepath.Join(p.store.dir, "agent_memory.db"), "UPDATE long SET summary = 'by shell' WHERE memory_key = 'k'").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	before := p.read("k.md")
+	p.want("the export", p.did(folder.Export), "1 updated")
+	hash := regexp.MustCompile(`contentHash: (\S+)`)
+	now := p.read("k.md")
+	if was, is := hash.FindString(before), hash.FindString(now); is == "" || is == was || !strings.Contains(now, "description: by shell\n") {
+		t.Errorf("the file is %q", now)
+	}
+	p.want("the second export", p.did(folder.Export), "1 unchanged")
+	if now != p.read("k.md") {
+		t.Errorf("it became %q", p.read("k.md"))
+	}
 }
 
 // What was forgotten does not come back; its file goes, unless a person has changed it.

@@ -25,6 +25,7 @@ var admin = memd.LocalAdmin()
 // door is a real store behind its ordinary doors.
 type door struct {
 	*tiers.Service
+	dir     string
 	limit   int
 	heads   func(ctx context.Context) (int, error)
 	watched func(call string) // called before each list and write, if it is set
@@ -86,8 +87,8 @@ func newPlace(t testing.TB, edit func(*configs.Budgets)) *place {
 
 func newDoor(t testing.TB, clock *memtest.Clock, roots map[string]string, edit func(*configs.Budgets)) *door {
 	t.Helper()
-	d := &door{}
-	s := memtest.Store(t, "", clock, func(b *configs.Budgets) {
+	d := &door{dir: t.TempDir()}
+	s := memtest.Store(t, d.dir, clock, func(b *configs.Budgets) {
 		if edit != nil {
 			edit(b)
 		}
