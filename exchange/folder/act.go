@@ -218,7 +218,8 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 		return nil
 	}
 	note := t.file.note
-	written, err := j.store.RememberLongTerm(ctx, note.Request(v.Base))
+	req := note.Request(v.Base)
+	written, err := j.store.RememberLongTerm(ctx, req)
 	if refusal, ok := errors.AsType[*memd.Error](err); ok && refusal.Code == memd.CodeVersionConflict {
 		if refusal.Head != nil && !j.reads(refusal.Head.Access) {
 			return memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the key is that of a restricted memory whose access tags are not named").WithHint("name them with --access")
@@ -241,15 +242,15 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 			return lost(err)
 		}
 	}
-	return j.wrote(ctx, t, written.Memory)
+	return j.wrote(ctx, t, req, written.Memory)
 }
 
 // wrote reports a row that was written, and brings the file up to date that memd keeps
 // something in, or whose text the store took otherwise.
-func (j *job) wrote(ctx context.Context, t *task, m memd.Memory) error {
+func (j *job) wrote(ctx context.Context, t *task, req memd.RememberLongTerm, m memd.Memory) error {
 	note, before := t.file.note, t.says()
-	m.RawContent = note.Request(0).RawContent
-	if m.ContentHash != contentHash(note) {
+	m.RawContent = req.RawContent
+	if m.ContentHash != contentHash(req) {
 		stored, ok, err := j.row(ctx, t.id)
 		if err != nil {
 			return err

@@ -92,11 +92,12 @@ func (j *job) compare(t *task) notes.Verdict {
 
 // untouched reports whether the texts of a note are those of the row that it was last
 // the same as.
-func untouched(n *notes.Note) bool { return n.SyncHash != "" && contentHash(n) == n.ContentHash }
+func untouched(n *notes.Note) bool {
+	return n.SyncHash != "" && contentHash(n.Request(0)) == n.ContentHash
+}
 
-// contentHash is the content_hash that the row of a note has.
-func contentHash(n *notes.Note) string {
-	req := n.Request(0)
+// contentHash is the content_hash of the row that is asked for.
+func contentHash(req memd.RememberLongTerm) string {
 	return tiers.ContentHash(&memd.Memory{Summary: req.Summary, RawContent: req.RawContent, Why: req.Why, HowToApply: req.HowToApply})
 }
 
