@@ -52,7 +52,7 @@ func inFolder(root string, p Path) Found {
 	if gone != "" {
 		return missing(gone)
 	}
-	return stands(hash(section))
+	return stands(p.hash(section))
 }
 
 // name is the name of the file of p inside its root, "." for the root itself:

@@ -12,6 +12,7 @@ func FuzzMarkdown(f *testing.F) {
 	f.Add("# a\n# a\n# a-1\n\na\n=\n> # b\n- # c\n", "a.md#a-1")
 	f.Add("<h2 id='x'>x</h2><a name=y>\n\n# \xff\x00\r\n", "x.html#x")
 	f.Add("---\n---\n#\n##\n", "x.go#T.M:1-2")
+	f.Add(aNote, "a.md")
 	f.Fuzz(func(t *testing.T, text, source string) {
 		text = plain([]byte(text))
 		for _, ext := range []string{".md", ".html", ".go", ".txt"} {
@@ -20,6 +21,9 @@ func FuzzMarkdown(f *testing.F) {
 			section, gone := p.cited(text)
 			if (section != "") && gone != "" || !strings.Contains(text, section) {
 				t.Errorf("%s: %q and %q", ext, section, gone)
+			}
+			if p.hash(section) != hash(section) && (ext != ".md" || !strings.HasPrefix(text, "---")) {
+				t.Errorf("%s: a part of %q does not count", ext, section)
 			}
 		}
 		seen := map[string]bool{}

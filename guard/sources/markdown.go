@@ -203,18 +203,26 @@ func textOf(n ast.Node, source []byte) string {
 // withoutFrontmatter blanks the metadata before a page, which is no Markdown;
 // every byte keeps its place.
 func withoutFrontmatter(source string) string {
-	first := lineEnd(source, 0)
-	if strings.TrimRight(source[:first], " \t\n") != "---" {
+	_, to, ok := frontmatter(source)
+	if !ok {
 		return source
 	}
-	for at := first; at < len(source); {
-		end := lineEnd(source, at)
-		if line := strings.TrimRight(source[at:end], " \t\n"); line == "---" || line == "..." {
-			return strings.Repeat("\n", end) + source[end:]
-		}
-		at = end
+	end := lineEnd(source, to)
+	return strings.Repeat("\n", end) + source[end:]
+}
+
+// frontmatter is where the metadata before a page stands, without the lines around it.
+func frontmatter(source string) (from, to int, ok bool) {
+	from = lineEnd(source, 0)
+	if strings.TrimRight(source[:from], " \t\n") != "---" {
+		return 0, 0, false
 	}
-	return source
+	for at := from; at < len(source); at = lineEnd(source, at) {
+		if line := strings.TrimRight(source[at:lineEnd(source, at)], " \t\n"); line == "---" || line == "..." {
+			return from, at, true
+		}
+	}
+	return 0, 0, false
 }
 
 // slugs makes the slugs of a page's headings, each but once: a second one of the
