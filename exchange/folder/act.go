@@ -182,12 +182,13 @@ func lost(err error) error {
 
 // stamp brings what memd keeps in a file up to date.
 func (j *job) stamp(t *task) error {
-	t.last = t.file.note.Over(t.says()).Digest()
-	if t.file.read.IsStamped(t.says(), t.last) {
+	row, said := t.says(), t.file.note.Digest()
+	t.last = row.SyncHash
+	if t.file.read.IsStamped(row, said) {
 		t.done.Did = notes.Nothing
 		return nil
 	}
-	data, err := render(t.file.read.Stamped(t.says(), t.last))
+	data, err := render(t.file.read.Stamped(row, said))
 	if err != nil {
 		return err
 	}

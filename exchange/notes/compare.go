@@ -80,9 +80,10 @@ type Verdict struct {
 
 // Compare is the three-way comparison: what both last said, what the file says and what
 // the row says. A person's edit wins over the row's; the row's is kept. Where Last is
-// not known the file's own record of it is taken (its syncHash), which may be of another
-// store: there the later of the two times tells whether file or row has moved. Where the
-// file has no record either, a row whose source is the file follows it.
+// not known the file's own record is taken: its syncHash tells whether it was edited,
+// its version and updatedAt whether the row has moved. That may be of another store:
+// there the later of the two times tells which of them has moved. Where the file has no
+// record either, a row whose source is the file follows it.
 // It reads no clock and touches nothing.
 func Compare(s Sides) Verdict {
 	switch {
@@ -95,26 +96,41 @@ func Compare(s Sides) Verdict {
 	case s.Row == nil:
 		return withoutRow(s)
 	}
-	last, own := s.Last, false
-	if last == "" {
-		last, own = s.File.SyncHash, true
-	}
 	v := Verdict{Base: s.Row.Version}
-	file, row := s.File.Over(s.Row).Digest(), s.Row.SyncHash
+	row := s.Row.SyncHash // its Digest
+	own := s.Last == "" && s.File.SyncHash != ""
+	edited := !s.unedited()
 	switch {
-	case file == row:
+	case s.File.Over(s.Row).Digest() == row:
 		v.Outcome, v.Do = Unchanged, WriteFile // what memd keeps in it may be older
-	case row == last, last == "" && rests(s.File, s.Row), own && file == last && later(s.File.UpdatedAt, s.Row.UpdatedAt):
+	case own && !edited && later(s.File.UpdatedAt, s.Row.UpdatedAt), edited && s.unmoved(row), s.Last == "" && !own && rests(s.File, s.Row):
 		v.Outcome, v.Do = Updated, WriteRow
-	case file == last:
+	case !edited:
 		v.Outcome, v.Do = Updated, WriteFile
 	default:
 		v.Outcome, v.Do, v.Reason = Conflict, KeepBoth, "file and memory have both changed: the file holds, the memory's text stands beside it"
-		if last == "" {
+		if s.Last == "" && !own {
 			v.Reason = "file and memory differ and never were the same: the file holds, the memory's text stands beside it"
 		}
 	}
 	return v
+}
+
+// unedited reports whether a file says what memd last knew it to. What it does not state
+// is no part of that: it is the row's, and changes with it.
+func (s *Sides) unedited() bool {
+	if s.Last != "" && s.Row != nil {
+		return s.File.Over(s.Row).Digest() == s.Last
+	}
+	said := s.File.Digest()
+	return said == s.File.SyncHash || said == s.Last
+}
+
+// unmoved reports whether a row of a digest is the one that the file was last the same
+// as.
+func (s *Sides) unmoved(row string) bool {
+	return row == s.Last || row == s.File.SyncHash ||
+		s.Last == "" && s.File.SyncHash != "" && s.Row.Version == s.File.Version && s.Row.UpdatedAt.Equal(s.File.UpdatedAt.Time)
 }
 
 // withoutFile gives a row its file. A file that a person removed comes back: what is to
@@ -130,14 +146,10 @@ func withoutFile(s Sides) Verdict {
 // withoutRow gives a file its row, but none that was forgotten.
 func withoutRow(s Sides) Verdict {
 	gone := s.Gone || s.Last != "" // it had one
-	last := s.Last
-	if last == "" {
-		last = s.File.SyncHash
-	}
 	switch {
 	case !gone:
 		return Verdict{Outcome: Created, Do: WriteRow}
-	case s.File.Digest() == last:
+	case s.unedited():
 		return Verdict{Outcome: Updated, Do: RemoveFile, Reason: "the memory was forgotten"}
 	}
 	return Verdict{

@@ -43,6 +43,12 @@ func TestCompare(t *testing.T) {
 	bare := func(n *notes.Note) {
 		*n = notes.Note{Name: "a", Description: n.Description, Type: n.Type}
 	}
+	sparse := func(edit func(*notes.Note)) *notes.Note { // what a person wrote, and memd stamped
+		n := file(t, old, bare)
+		return file(t, n.Stamped(old, n.Digest()), edit)
+	}
+	verified := row(2, "new")
+	verified.VerifiedAt, verified.Importance, verified.Tags = newer.UpdatedAt, 7, []string{"t"}
 	last := old.Digest()
 	broken := &notes.Fault{File: "a.md", Line: 3, Code: memd.CodeInvalidRequest, Reason: "broken"}
 	for name, c := range map[string]struct {
@@ -71,6 +77,13 @@ func TestCompare(t *testing.T) {
 		"the row written":            {notes.Sides{Last: last, File: file(t, old, nil), Row: newer}, notes.Updated, notes.WriteFile, 2},
 		"the row, by its record":     {notes.Sides{File: file(t, old, nil), Row: newer}, notes.Updated, notes.WriteFile, 2},
 		"a later file of another":    {notes.Sides{File: file(t, newer, nil), Row: old}, notes.Updated, notes.WriteRow, 1},
+		"little is stated":           {notes.Sides{File: sparse(nil), Row: old}, notes.Unchanged, notes.WriteFile, 1},
+		"little, the row written":    {notes.Sides{File: sparse(nil), Row: verified}, notes.Updated, notes.WriteFile, 2},
+		"little, more of it":         {notes.Sides{File: sparse(louder), Row: old}, notes.Updated, notes.WriteRow, 1},
+		"little, edited":             {notes.Sides{File: sparse(says("mine")), Row: old}, notes.Updated, notes.WriteRow, 1},
+		"little, both edited":        {notes.Sides{File: sparse(says("mine")), Row: verified}, notes.Conflict, notes.KeepBoth, 2},
+		"little, forgotten":          {notes.Sides{Gone: true, File: sparse(nil)}, notes.Updated, notes.RemoveFile, 0},
+		"little, edited, forgotten":  {notes.Sides{Gone: true, File: sparse(louder)}, notes.Refused, notes.Nothing, 0},
 		"both edited":                {notes.Sides{Last: last, File: file(t, old, says("mine")), Row: newer}, notes.Conflict, notes.KeepBoth, 2},
 		"both, by the record":        {notes.Sides{File: file(t, old, louder), Row: newer}, notes.Conflict, notes.KeepBoth, 2},
 		"imported again, edited":     {notes.Sides{File: file(t, old, func(n *notes.Note) { bare(n); n.Description = "mine" }), Row: old}, notes.Updated, notes.WriteRow, 1},

@@ -75,7 +75,7 @@ func (n *Note) At(p Place) *Note {
 
 // Stamped returns a note as its file states it, with what memd keeps in a file of the
 // row that it is the same as: everything else stays as a person wrote it. sync is the
-// Digest of what the file says.
+// Digest of what the file states, resolved.
 func (n *Note) Stamped(row *Note, sync string) *Note {
 	r := *n
 	r.MemoryKey, r.Namespace = row.MemoryKey, row.Namespace

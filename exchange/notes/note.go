@@ -45,7 +45,7 @@ type Note struct {
 	UpdatedAt   memd.Time
 	ContentHash string // the row's content_hash
 	Version     int    // the row's version
-	SyncHash    string // Digest of both
+	SyncHash    string // Digest of what the file states, resolved
 
 	written *written // how the file was written, nil for a note that was never one
 }
