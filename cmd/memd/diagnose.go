@@ -58,11 +58,16 @@ func (c *cli) diagnose(err error) int {
 	if code, ok := errors.AsType[exitError](err); ok {
 		return int(code)
 	}
+	c.complain(err)
+	return memd.CodeOf(err).Statuses().Exit
+}
+
+// complain prints what is wrong, and what to do about it.
+func (c *cli) complain(err error) {
 	fmt.Fprintf(c.errs, "memd: %s\n", plain(errorText(err)))
 	if e, ok := errors.AsType[*memd.Error](err); ok && e.Hint != "" {
 		fmt.Fprintf(c.errs, "hint: %s\n", plain(e.Hint))
 	}
-	return memd.CodeOf(err).Statuses().Exit
 }
 
 // errorText is an error without its code: what it says, and its cause.

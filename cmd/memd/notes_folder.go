@@ -97,24 +97,29 @@ func notesReport(w io.Writer, report *folder.Report) {
 		if e.Outcome == notes.Unchanged && e.Reason == "" && len(e.Warnings) == 0 {
 			continue
 		}
-		place := e.File
-		if e.Line > 0 {
-			place += ":" + strconv.Itoa(e.Line)
-		}
-		fmt.Fprintf(w, "%-9s  %s", e.Outcome, oneLine(place))
-		if e.Reason != "" {
-			fmt.Fprintf(w, ": %s", e.Reason)
-		}
-		fmt.Fprintln(w)
-		for _, warning := range e.Warnings {
-			fmt.Fprintf(w, "           warning: %s\n", warning)
-		}
+		noteLine(w, e)
 	}
 	if report.DryRun {
 		fmt.Fprint(w, "nothing was written; it would be ")
 	}
 	fmt.Fprintf(w, "%d created, %d updated, %d unchanged, %d in conflict, %d refused\n",
 		report.Created, report.Updated, report.Unchanged, report.Conflict, report.Refused)
+}
+
+// noteLine is what became of one note.
+func noteLine(w io.Writer, e folder.Entry) {
+	place := e.File
+	if e.Line > 0 {
+		place += ":" + strconv.Itoa(e.Line)
+	}
+	fmt.Fprintf(w, "%-9s  %s", e.Outcome, oneLine(place))
+	if e.Reason != "" {
+		fmt.Fprintf(w, ": %s", e.Reason)
+	}
+	fmt.Fprintln(w)
+	for _, warning := range e.Warnings {
+		fmt.Fprintf(w, "           warning: %s\n", warning)
+	}
 }
 
 // notesStore is the store as a folder of notes asks for it.

@@ -1,11 +1,11 @@
 // Package mirror keeps a folder of notes and the store the same while both change.
 //
-// It waits and tells when something is to be done; what that is and how it is done is
-// for whoever compares the two. A change of the folder is told by a watcher, one of the
-// store by its log, which is asked for its newest entries: nothing is written by that,
-// no access counted. What neither tells (a hand edit in the database) is found when all
-// is compared, every few minutes. Because a comparison changes only what differs, what
-// one side is told of its own writing ends there.
+// Package watch tells of the folder, the log of the store; either is reason enough to
+// compare all, which package folder does, and which changes only what differs. So
+// nothing depends on what was told, nor in which order, and what is told of memd's own
+// writing ends with a comparison in which nothing is left to do. What nobody tells of,
+// such as a hand edit in the database, is found every few minutes.
 //
-// A store that cannot be reached is waited for.
+// To ask the store for the newest entries of its log writes nothing and counts no
+// access. A store that cannot be reached is waited for.
 package mirror

@@ -28,7 +28,7 @@ func (w *Watcher) note(e fsnotify.Event) error {
 	}
 	name := filepath.ToSlash(rel)
 	if name == "." {
-		return w.stands()
+		return w.Stands()
 	}
 	if passedOver(name) {
 		return nil
@@ -52,7 +52,7 @@ func (w *Watcher) note(e fsnotify.Event) error {
 // of others by names that they no longer have: then it is asked anew for all of them.
 func (w *Watcher) look() (began time.Time, err error) {
 	began = w.now()
-	if err := w.stands(); err != nil {
+	if err := w.Stands(); err != nil {
 		return began, err
 	}
 	if w.feed.add != nil {

@@ -154,7 +154,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			looked, err = w.look()
 		case <-timer.C:
 			// Nobody tells that a folder was removed that somebody holds open, as is done here.
-			if err = w.stands(); err == nil && w.now().Sub(looked) >= w.every() {
+			if err = w.Stands(); err == nil && w.now().Sub(looked) >= w.every() {
 				looked, err = w.look()
 			}
 		}
@@ -212,9 +212,9 @@ func (w *Watcher) lstat(name string) (fs.FileInfo, error) {
 	return os.Lstat(filepath.Join(w.dir, filepath.FromSlash(name)))
 }
 
-// stands refuses a folder that is not the one that was opened: what is missing in
+// Stands refuses a folder that is not the one that was opened: what is missing in
 // another one was not removed by anybody.
-func (w *Watcher) stands() error {
+func (w *Watcher) Stands() error {
 	now, err := os.Stat(w.dir)
 	if err == nil && os.SameFile(w.root, now) {
 		return nil

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"memd/api/client"
+	"memd/exchange/folder"
+	"memd/exchange/mirror"
+	"memd/internal/background"
+	"memd/store"
+)
+
+func (c *cli) watch() *cobra.Command {
+	r := notesRun{cli: c}
+	cmd := &cobra.Command{
+		Use:   "watch DIR",
+		Short: "Keep a folder of notes and the store the same",
+		Long: `Keep a folder of Markdown notes and the store the same, while people edit the one
+and agents write the other, until a signal ends it. It does what import and export
+--notes do, both at once and whenever something changes.
+
+It needs a running daemon (memd serve), and waits for one that went away. It prints
+a line for each note that it wrote, removed or could not take, with --json one JSON
+object a line.`,
+		Example: "  memd watch notes\n  memd watch ~/notes --namespace user",
+		Args:    cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return r.watch(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().StringVar(&r.Namespace, "namespace", "", "only this namespace, also of notes that state none")
+	repeatedVar(cmd, &r.Access, "access", "an access tag to read under")
+	return cmd
+}
+
+func (r *notesRun) watch(ctx context.Context, dir string) error {
+	if err := r.at(dir); err != nil {
+		return err
+	}
+	cfg, err := r.load()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(ctx, r.logger(cfg, slog.LevelWarn))
+	defer stop()
+	m := client.New(client.Dialled(background.New(background.Options{Dir: cfg.Dir}).Dial))
+	defer m.Close()
+	return mirror.Run(ctx, watchedStore{notesStore{m}}, mirror.Options{
+		Notes: r.Options,
+		Began: func(report *folder.Report) { fmt.Fprintf(r.errs, "memd: watching %d notes\n", len(report.Files)) },
+		Tell:  r.tell,
+		Lost: func(err error) {
+			r.complain(err)
+			fmt.Fprintln(r.errs, "memd: waiting until that is over")
+		},
+		Found: func() { fmt.Fprintln(r.errs, "memd: that is over, and all has been caught up with") },
+		Warn:  r.complain,
+	})
+}
+
+// tell prints at once what became of a note.
+func (r *notesRun) tell(e folder.Entry) error {
+	if r.json {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(r.out, "%s\n", line); err != nil {
+			return err
+		}
+	} else if err := r.print(func(w io.Writer) { noteLine(w, e) }); err != nil {
+		return err
+	}
+	return r.out.Flush()
+}
+
+// watchedStore is notesStore with the log.
+type watchedStore struct{ notesStore }
+
+func (s watchedStore) Log(ctx context.Context, limit int) ([]store.Entry, error) {
+	reply, err := s.Client.Log(ctx, store.LogFilter{Limit: limit})
+	return reply.Value.Entries, err
+}
