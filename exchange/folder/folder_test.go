@@ -200,3 +200,25 @@ func TestForgotten(t *testing.T) {
 	}
 	other.want("the import elsewhere", other.did(folder.Import), "3 created")
 }
+
+// What a run that was killed left unfinished is gone after a later one.
+func TestUnfinished(t *testing.T) {
+	p := newPlace(t, nil)
+	p.note("sub/db.md", "db", "the database is db7")
+	p.write("sub/.memd-old.tmp", "half of it")
+	p.write("sub/.memd-new.tmp", "of one that still runs")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(p.at("sub/.memd-old.tmp"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	p.want("an import", p.did(folder.Import), "1 created")
+	if _, err := os.Stat(p.at("sub/.memd-old.tmp")); err != nil {
+		t.Error("an import removes files")
+	}
+	p.report(folder.Sync)
+	for name, want := range map[string]bool{"sub/.memd-old.tmp": false, "sub/.memd-new.tmp": true} {
+		if _, err := os.Stat(p.at(name)); (err == nil) != want {
+			t.Errorf("%s is there: %v", name, !want)
+		}
+	}
+}

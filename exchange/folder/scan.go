@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"memd"
 	"memd/exchange/notes"
@@ -24,6 +25,10 @@ const (
 	maxText  = 1 << 30 // bytes of all notes together
 	maxDepth = 32      // folders in folders
 )
+
+// unfinished is how old a file must be that a write left unfinished to be one whose
+// writer has died.
+const unfinished = 10 * time.Minute
 
 // file is a file of the folder that may be a note.
 type file struct {
@@ -70,6 +75,9 @@ func (j *job) scan(ctx context.Context) error {
 // walk names what a folder holds that may be a note, and refuses what has such a name
 // and is none. It follows no link.
 func (j *job) walk(ctx context.Context, folder string, depth int, names *[]string) error {
+	if j.direction.files && !j.DryRun {
+		_ = j.dir.Tidy(folder, unfinished) // of what hinders it the list tells
+	}
 	entries, err := j.dir.List(folder)
 	if err != nil {
 		if folder == "" {

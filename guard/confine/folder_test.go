@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memd/guard/confine"
 )
@@ -172,6 +173,36 @@ func TestWrite(t *testing.T) {
 		return err
 	})
 	must(t, err)
+}
+
+// What writes left unfinished goes once it is old, and nothing else does.
+func TestTidy(t *testing.T) {
+	root, base := tree(t)
+	f := open(t, root)
+	at := time.Now()
+	for _, name := range []string{".memd-old.tmp", "in/.memd-old.tmp", "in/.memd-new.tmp", ".memd-other", "in/x.tmp"} {
+		must(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
+		if !strings.Contains(name, "new") {
+			must(t, os.Chtimes(filepath.Join(root, name), at, at.Add(-time.Hour)))
+		}
+	}
+	must(t, os.Symlink("../../canary.md", filepath.Join(root, "in", ".memd-link.tmp")))
+	must(t, os.MkdirAll(filepath.Join(root, "in", ".memd-folder.tmp"), 0o700))
+	must(t, f.Tidy("", time.Minute))
+	must(t, f.Tidy("in", time.Minute))
+	for name, want := range map[string]bool{
+		".memd-old.tmp": false, "in/.memd-old.tmp": false, "in/.memd-new.tmp": true, ".memd-other": true, "in/x.tmp": true, "in/.memd-folder.tmp": true, "in/.memd-link.tmp": true,
+	} {
+		if f.Has(name) != want {
+			t.Errorf("%s is there: %v", name, !want)
+		}
+	}
+	for _, name := range []string{"up", "sibling", "..", "gone", "a.md", "in/../.."} {
+		if f.Tidy(name, 0) == nil {
+			t.Errorf("%s is tidied", name)
+		}
+	}
+	unhurt(t, base)
 }
 
 func TestListAndRemove(t *testing.T) {

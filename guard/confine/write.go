@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Names of files that are being written. The dot keeps them out of listings and the
@@ -21,6 +22,39 @@ const (
 
 func unfinished(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
+// Tidy removes from a folder, "" for the root, the files that a write left unfinished
+// and that nobody has touched for so long that it must have died.
+func (f *Folder) Tidy(folder string, age time.Duration) error {
+	root := f.root
+	if folder != "" {
+		if err := Check(folder); err != nil {
+			return err
+		}
+		below, err := inner(f.root, folder)
+		if err != nil {
+			return nameless("tidy", err)
+		}
+		defer below.Close()
+		root = below
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return nameless("tidy", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		if !unfinished(name) {
+			continue
+		}
+		info, gone := root.Lstat(name)
+		if gone == nil && info.Mode().IsRegular() && f.now().Sub(info.ModTime()) > age {
+			err = errors.Join(err, root.Remove(name))
+		}
+	}
+	return nameless("tidy", err)
 }
 
 // Write makes data the content of a file, with the permission perm whatever the
