@@ -63,7 +63,7 @@ func TestWatchKilled(t *testing.T) {
 	}
 	w.stop()
 	b.holds(texts)
-	found, err := filepath.Glob(filepath.Join(w.dir, "*"))
+	found, err := filepath.Glob(filepath.Join(w.dir, "[^.]*")) // without what a killed one left unfinished, which goes after a while
 	if err != nil || len(found) != len(texts)+2 {
 		t.Errorf("in the folder are %v, %v", found, err)
 	}

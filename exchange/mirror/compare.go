@@ -58,7 +58,7 @@ func (c *comparing) tell(report *folder.Report, touched []string, whole bool) er
 		clear(c.told)
 	}
 	for _, e := range entries {
-		if e.Outcome == notes.Unchanged && e.Reason == "" {
+		if e.Outcome == notes.Unchanged && e.Reason == "" && len(e.Warnings) == 0 {
 			continue
 		}
 		if e.Did == notes.Nothing {
