@@ -216,3 +216,53 @@ func TestWatchedFolderGone(t *testing.T) {
 		t.Error("the memory is gone with its file")
 	}
 }
+
+// Notes that are looked at as the sources of their own memories stay ok through all that
+// memd writes into them, and no longer once a person has edited one that nobody took in.
+func TestWatchedNotesAsSources(t *testing.T) {
+	b := newBox(t)
+	config := filepath.Join(filepath.Dir(b.dir), "memd.yaml")
+	if err := os.WriteFile(config, []byte("roots:\n  user: "+b.folder()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.env = append(b.env, "MEMD_CONFIG="+config)
+	b.serve()
+	w := b.watch()
+	status := func() string {
+		b.must("groom")
+		return b.field("source_status", "get", "--key", "a", "--namespace", "user") + b.field("stale_reason", "get", "--key", "a", "--namespace", "user")
+	}
+	holds := func(line string) {
+		t.Helper()
+		eventually(t, "the file holds "+line, func() bool {
+			text, err := os.ReadFile(w.path("a"))
+			return err == nil && strings.Contains(string(text), line)
+		})
+		w.looks(1)
+		if got := status(); got != "ok" {
+			t.Errorf("with %s the source is %s", line, got)
+		}
+	}
+	w.edit("a", "from the person")
+	holds("version: 1\n")
+	b.write("a", "from the store")
+	holds("from the store\n")
+	b.must("edit", b.field("id", "get", "--key", "a", "--namespace", "user"), "--importance", "9")
+	holds("importance: 9\n")
+	w.edit("a", "from the person again")
+	holds("version: 3\n")
+	w.looks(2)
+	before, err := os.ReadFile(w.path("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.looks(1)
+	if after, err := os.ReadFile(w.path("a")); err != nil || string(after) != string(before) {
+		t.Errorf("it does not come to rest: %v", err)
+	}
+	w.stop()
+	w.edit("a", "nobody looks")
+	if got := status(); got != "changedsource_changed" {
+		t.Errorf("after an edit that nobody took in the source is %s", got)
+	}
+}
