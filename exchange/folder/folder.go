@@ -32,6 +32,7 @@ type Options struct {
 	Roots       map[string]string // by namespace the folder that its sources are relative to
 	Access      []string          // access tags under which restricted memories are read
 	Only        []string          // these files alone, below Dir, with slashes: then memories without a file and the index are left alone
+	Existing    bool              // the folder must be there: it is not made
 	DryRun      bool              // report, and write nothing
 	Now         func() time.Time  // default time.Now
 }
@@ -110,7 +111,7 @@ func run(ctx context.Context, s Store, o Options, d direction) (*Report, error) 
 
 // open opens the folder, and makes it where it is to be written. A dry run makes none.
 func (j *job) open() error {
-	if j.direction.files && !j.DryRun {
+	if j.direction.files && !j.DryRun && !j.Existing {
 		if err := os.MkdirAll(j.Dir, 0o700); err != nil {
 			return noFolder(err)
 		}

@@ -201,6 +201,20 @@ func TestForgotten(t *testing.T) {
 	other.want("the import elsewhere", other.did(folder.Import), "3 created")
 }
 
+// A folder that must be there is not made.
+func TestExisting(t *testing.T) {
+	p := newPlace(t, nil)
+	p.keep("a", "a memory")
+	p.o.Existing = true
+	p.o.Dir += "-gone"
+	if r, err := folder.Sync(t.Context(), p.store, p.o); err == nil {
+		t.Errorf("it is synced: %+v", r)
+	}
+	if _, err := os.Stat(p.o.Dir); !os.IsNotExist(err) {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
 // What a run that was killed left unfinished is gone after a later one.
 func TestUnfinished(t *testing.T) {
 	p := newPlace(t, nil)
