@@ -89,14 +89,14 @@ func TestWatchComesToRest(t *testing.T) {
 	}
 	eventually(t, "memd notes what it has taken", stamped)
 	w.looks(2)
-	if n := b.asked("/v1/memories") - from; n > 3 {
+	if n := b.asked("/v1/memories") - from; n > 6 {
 		t.Errorf("a change of a file was compared %d times", n)
 	}
 	from = b.asked("/v1/memories")
 	b.write("b", "from the store")
 	eventually(t, "the file is written", func() bool { return inFile(w.path("b")) == "from the store" })
-	w.looks(1)
-	if n := b.asked("/v1/memories") - from; n > 3 {
+	w.looks(2)
+	if n := b.asked("/v1/memories") - from; n > 6 {
 		t.Errorf("a change of the store was compared %d times", n)
 	}
 	bytes := func() map[string]string {

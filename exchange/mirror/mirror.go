@@ -39,6 +39,7 @@ type Options struct {
 // Run keeps both the same until ctx ends, which is no error. It is one that the folder
 // goes away, that Tell fails, or that both cannot be brought together at first.
 func Run(ctx context.Context, s Store, o Options) error {
+	o.Notes.Existing = true // what is made in its place would be another folder
 	w, err := watch.Open(o.Notes.Dir, watch.Options{Warn: o.Warn})
 	if err != nil {
 		return noFolder(err)
