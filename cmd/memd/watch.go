@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"memd"
 	"memd/api/client"
 	"memd/exchange/folder"
 	"memd/exchange/mirror"
@@ -18,6 +20,7 @@ import (
 
 func (c *cli) watch() *cobra.Command {
 	r := notesRun{cli: c}
+	var every time.Duration
 	cmd := &cobra.Command{
 		Use:   "watch DIR",
 		Short: "Keep a folder of notes and the store the same",
@@ -33,14 +36,20 @@ object a line.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return r.watch(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if every < 100*time.Millisecond {
+				return memd.FieldErrorf(memd.CodeInvalidRequest, "every", "--every is a time such as 2s, 100ms at least")
+			}
+			return r.watch(cmd.Context(), args[0], every)
+		},
 	}
 	cmd.Flags().StringVar(&r.Namespace, "namespace", "", "only this namespace, also of notes that state none")
 	repeatedVar(cmd, &r.Access, "access", "an access tag to read under")
+	cmd.Flags().DurationVar(&every, "every", 2*time.Second, "how often to ask the daemon for what is new")
 	return cmd
 }
 
-func (r *notesRun) watch(ctx context.Context, dir string) error {
+func (r *notesRun) watch(ctx context.Context, dir string, every time.Duration) error {
 	if err := r.at(dir); err != nil {
 		return err
 	}
@@ -54,6 +63,7 @@ func (r *notesRun) watch(ctx context.Context, dir string) error {
 	defer m.Close()
 	return mirror.Run(ctx, watchedStore{notesStore{m}}, mirror.Options{
 		Notes: r.Options,
+		Every: every,
 		Began: func(report *folder.Report) { fmt.Fprintf(r.errs, "memd: watching %d notes\n", len(report.Files)) },
 		Tell:  r.tell,
 		Lost: func(err error) {

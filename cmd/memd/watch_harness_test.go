@@ -39,7 +39,7 @@ func (b *box) folder() string {
 func (b *box) watch(args ...string) *watcher {
 	b.t.Helper()
 	w := &watcher{dir: b.folder()}
-	cmd := b.command(append([]string{"watch", w.dir, "--namespace", "user"}, args...)...)
+	cmd := b.command(append([]string{"watch", w.dir, "--namespace", "user", "--every", "100ms"}, args...)...)
 	w.daemon = &daemon{box: b, cmd: cmd, done: make(chan struct{})}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -87,6 +87,10 @@ func (w *watcher) says(text string) {
 	w.box.t.Helper()
 	eventually(w.box.t, text, func() bool { return strings.Contains(w.out.String(), text) })
 }
+
+// rest are so many looks at the log, ten a second, that a folder is left alone for long
+// enough in between to be told of.
+const rest = 12
 
 // looks waits until it has asked for the log so many times more, so that whatever was
 // due has been done.

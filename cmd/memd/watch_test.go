@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 	w.says(`"broken.md","line":4`)
 	save(t, w.path("secret"), aNote("secret", "the token is "+aToken))
 	w.says(`"secret_detected"`)
-	w.looks(1)
+	w.looks(rest)
 	w.stop()
 	if log := w.log.String(); strings.Count(log, "\n") != 1 {
 		t.Errorf("stderr is %s", log)
@@ -88,14 +88,14 @@ func TestWatchComesToRest(t *testing.T) {
 		return err == nil && strings.Contains(string(text), "\nversion: 1\n")
 	}
 	eventually(t, "memd notes what it has taken", stamped)
-	w.looks(2)
+	w.looks(rest)
 	if n := b.asked("/v1/memories") - from; n > 6 {
 		t.Errorf("a change of a file was compared %d times", n)
 	}
 	from = b.asked("/v1/memories")
 	b.write("b", "from the store")
 	eventually(t, "the file is written", func() bool { return inFile(w.path("b")) == "from the store" })
-	w.looks(2)
+	w.looks(rest)
 	if n := b.asked("/v1/memories") - from; n > 6 {
 		t.Errorf("a change of the store was compared %d times", n)
 	}
@@ -116,7 +116,7 @@ func TestWatchComesToRest(t *testing.T) {
 		return all
 	}
 	from, before, log := b.asked("/v1/memories"), bytes(), d.log.String()
-	w.looks(2)
+	w.looks(rest)
 	if b.asked("/v1/memories") != from {
 		t.Error("it goes on comparing")
 	}
@@ -144,7 +144,7 @@ func TestWatchNeedsADaemon(t *testing.T) {
 			t.Errorf("%q exits %d: %s", args, r.code, r.err)
 		}
 	}
-	for _, args := range [][]string{{}, {""}, {"a", "b"}, {b.folder(), "--namespace", "Not One"}} {
+	for _, args := range [][]string{{}, {""}, {"a", "b"}, {b.folder(), "--namespace", "Not One"}, {b.folder(), "--every", "1ms"}} {
 		if r := b.run(append([]string{"watch"}, args...)...); r.code != memd.ExitUsage {
 			t.Errorf("%q exits %d: %s", args, r.code, r.err)
 		}
@@ -238,7 +238,7 @@ func TestWatchedNotesAsSources(t *testing.T) {
 			text, err := os.ReadFile(w.path("a"))
 			return err == nil && strings.Contains(string(text), line)
 		})
-		w.looks(1)
+		w.looks(rest)
 		if got := status(); got != "ok" {
 			t.Errorf("with %s the source is %s", line, got)
 		}
@@ -251,12 +251,12 @@ func TestWatchedNotesAsSources(t *testing.T) {
 	holds("importance: 9\n")
 	w.edit("a", "from the person again")
 	holds("version: 3\n")
-	w.looks(2)
+	w.looks(rest)
 	before, err := os.ReadFile(w.path("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.looks(1)
+	w.looks(rest)
 	if after, err := os.ReadFile(w.path("a")); err != nil || string(after) != string(before) {
 		t.Errorf("it does not come to rest: %v", err)
 	}

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"time"
 
 	"memd/exchange/watch"
 	"memd/store"
@@ -11,7 +12,7 @@ import (
 func Loop(ctx context.Context, namespace string, changes <-chan watch.Changes, log func(context.Context, int) ([]store.Entry, error),
 	compare func(context.Context, []string) (bool, error), lost func(error), found func(),
 ) error {
-	l := loop{pace: pace(), namespace: namespace, changes: changes, log: log, compare: compare, lost: lost, found: found}
+	l := loop{pace: pace(2 * time.Second), namespace: namespace, changes: changes, log: log, compare: compare, lost: lost, found: found}
 	return l.run(ctx)
 }
 

@@ -23,6 +23,7 @@ type Store interface {
 // Options say what is kept the same, and who is told.
 type Options struct {
 	Notes folder.Options
+	Every time.Duration // from one look at the store's log to the next
 	// Began is called once the folder is watched and both sides are the same.
 	Began func(*folder.Report)
 	// Tell is told what became of a note, but not that nothing did, nor twice in a row
@@ -55,7 +56,7 @@ func Run(ctx context.Context, s Store, o Options) error {
 	}()
 	c := comparing{store: s, opts: o, stands: w.Stands, told: map[place]folder.Entry{}}
 	l := loop{
-		pace: pace(), namespace: o.Notes.Namespace, changes: w.Changes(), log: s.Log, compare: c.compare, lost: o.Lost, found: o.Found,
+		pace: pace(o.Every), namespace: o.Notes.Namespace, changes: w.Changes(), log: s.Log, compare: c.compare, lost: o.Lost, found: o.Found,
 	}
 	err = l.run(ctx)
 	stop(nil)
@@ -78,8 +79,8 @@ type paces struct {
 	most  time.Duration // before it is, at most
 }
 
-func pace() paces {
-	return paces{ask: 2 * time.Second, whole: 5 * time.Minute, retry: 500 * time.Millisecond, most: 15 * time.Second}
+func pace(ask time.Duration) paces {
+	return paces{ask: ask, whole: 5 * time.Minute, retry: 500 * time.Millisecond, most: 15 * time.Second}
 }
 
 // loop decides when to compare.
