@@ -33,6 +33,7 @@ type RememberLongTerm struct {
 	Importance  *int     `json:"importance,omitempty"` // default 5
 	Tags        []string `json:"tags,omitempty"`
 	VerifiedAt  Time     `json:"verified_at,omitzero"` // default now
+	CreatedAt   Time     `json:"created_at,omitzero"`  // of the version that is written, default now
 	Owner       string   `json:"owner,omitempty"`
 	Access      []string `json:"access,omitempty"`
 	Namespace   string   `json:"namespace,omitempty"`
@@ -73,6 +74,9 @@ type Promote struct {
 // Verify says that a long row was checked against its source.
 type Verify struct {
 	VerifiedAt Time `json:"verified_at,omitzero"` // default now
+	// SourceStatus may be SourceMissing: whoever asks has looked, and the source
+	// does not say it any more. The row is then marked stale and not verified.
+	SourceStatus SourceStatus `json:"source_status,omitempty"`
 }
 
 // List selects rows; zero fields do not filter.

@@ -162,6 +162,11 @@ func TestMemory(t *testing.T) {
 	if m.VerifiedAt.String() != "2026-11-29T02:00:00.000Z" {
 		t.Errorf("verify: %+v", m)
 	}
+	d.post(path+"/verify", `{"source_status":"missing"}`).want(200).into(&m)
+	if !m.Stale || m.StaleReason != memd.StaleSourceMissing || m.VerifiedAt.String() != "2026-11-29T02:00:00.000Z" {
+		t.Errorf("its source lacks it: %+v", m)
+	}
+	d.post(path+"/verify", `{"source_status":"ok"}`).refused(400, memd.CodeInvalidRequest, "source_status")
 	d.del(path).want(204)
 	d.del(path).refused(404, memd.CodeNotFound, "")
 	d.get(path).refused(404, memd.CodeNotFound, "")

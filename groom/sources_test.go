@@ -127,6 +127,28 @@ func TestSourcesAreFollowed(t *testing.T) {
 	})
 }
 
+// A source that was found not to say it is not taken for found because its section
+// stands: with no hash kept, with one, and where nobody can look.
+func TestSourceThatLacksIt(t *testing.T) {
+	eachPlace(t, func(t *testing.T, settle func(*house)) {
+		h, folder := rooted(t)
+		h.write(folder, "AGENTS.md", rules)
+		rows := []memd.Memory{
+			h.cite(folder, "hashed", "AGENTS.md#commands", 0, true), h.cite(folder, "plain", "AGENTS.md#style", 0, false),
+			h.rememberLong(memd.RememberLongTerm{MemoryKey: "k", Summary: "s", Source: "AGENTS.md#commands", Namespace: "project/x"}),
+		}
+		for _, m := range rows {
+			_, err := h.tiers.Verify(context.Background(), root, m.ID, memd.Verify{SourceStatus: memd.SourceMissing})
+			h.must(err)
+		}
+		settle(h)
+		h.groom(groom.Options{})
+		h.wantSource("with a hash", rows[0], memd.SourceChanged, memd.StaleSourceChanged)
+		h.wantSource("without one", rows[1], memd.SourceChanged, memd.StaleSourceChanged)
+		h.wantSource("without a root", rows[2], memd.SourceMissing, memd.StaleSourceMissing)
+	})
+}
+
 // A verification is renewed where memd read the source at the last one and reads
 // the same now, once a tenth of the time has passed that it is fresh for; others
 // go stale by their age.

@@ -212,13 +212,16 @@ func (s *Service) Verify(ctx context.Context, c memd.Caller, id string, req memd
 		return memd.Written{}, err
 	}
 	var seen sight
-	if row.Tier == memd.Long {
+	if row.Tier == memd.Long && req.SourceStatus == "" {
 		seen = s.lookAndFetch(ctx, row.Namespace, row.Source)
 	}
 	var out memd.Written
 	err = s.change(ctx, c, id, &out, func(tx *store.Tx, m *memd.Memory, now memd.Time) (err error) {
 		if m.Tier != memd.Long {
 			return memd.Errorf(memd.CodeInvalidRequest, "only a long-term memory is verified; this one is %s", m.Tier)
+		}
+		if req.SourceStatus != "" {
+			return s.lacks(tx, c, req, m, &out, now)
 		}
 		stale := s.isStale(*m, now)
 		if m.VerifiedAt, err = past("verified_at", req.VerifiedAt, now, now); err != nil {
@@ -237,6 +240,31 @@ func (s *Service) Verify(ctx context.Context, c memd.Caller, id string, req memd
 		return tx.Audit(s.entry(c, "verify", m, now))
 	})
 	return out, err
+}
+
+// nowhere is kept as the hash of a source that does not say what the row does: no
+// section has it, so that a section which still stands does not bear the row out.
+const nowhere = "missing"
+
+// lacks marks a long row whose source does not say it any more. When it last did is
+// its verified_at still.
+func (s *Service) lacks(tx *store.Tx, c memd.Caller, req memd.Verify, m *memd.Memory, out *memd.Written, now memd.Time) error {
+	switch {
+	case req.SourceStatus != memd.SourceMissing:
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "source_status", "source_status is %s or left out", memd.SourceMissing)
+	case !req.VerifiedAt.IsZero():
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "verified_at", "verified_at does not go with source_status: what its source lacks is not verified")
+	}
+	m.SourceStatus, m.Stale, m.StaleReason = memd.SourceMissing, true, memd.StaleSourceMissing
+	m.UpdatedAt = now
+	*out = s.shown(*m, now)
+	if err := tx.UpdateMeta(m); err != nil {
+		return err
+	}
+	if err := tx.KeepSourceHash(m.Namespace, m.MemoryKey, m.ID, nowhere); err != nil {
+		return err
+	}
+	return tx.Audit(s.entry(c, "verify", m, now))
 }
 
 // Hit records that a pitfall occurred again.

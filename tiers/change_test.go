@@ -2,6 +2,7 @@ package tiers_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +113,37 @@ func TestVerify(t *testing.T) {
 	for _, id := range []string{h.remember("short").ID, h.note(ann, "s", "note", "").ID} {
 		refused(t, second(h.Verify(ctx, ann, id, memd.Verify{})), memd.CodeInvalidRequest, "")
 	}
+}
+
+// Who has looked and found that the source does not say it any more has the row
+// marked, whatever memd would see; a later look that finds it takes the mark off.
+func TestSourceLacksIt(t *testing.T) {
+	r := newRooted(t)
+	v1 := r.keep("k", "run make test", from("AGENTS.md#commands"))
+	r.clock.Advance(time.Hour)
+	w := must(r.Verify(ctx, ben, v1.ID, memd.Verify{SourceStatus: memd.SourceMissing}))
+	m, _ := r.get(v1.ID)
+	if !w.Stale || w.StaleReason != memd.StaleSourceMissing || w.SourceStatus != memd.SourceMissing || len(w.Warnings) != 0 {
+		t.Errorf("answered %+v", w)
+	}
+	if !m.Stale || m.VerifiedAt != v1.VerifiedAt || m.VerifiedBy != "ann" || m.UpdatedAt != r.now() {
+		t.Errorf("the row is %+v", m)
+	}
+	if hash := r.hash("k"); hash == "" || strings.HasPrefix(hash, "sha256:") {
+		t.Errorf("%q is kept, which a section may have", hash)
+	}
+	if w = must(r.Verify(ctx, ben, v1.ID, memd.Verify{})); w.Stale || w.SourceStatus != memd.SourceOK || !strings.HasPrefix(r.hash("k"), "sha256:") {
+		t.Errorf("looked at again: %+v, %q", w, r.hash("k"))
+	}
+	for field, req := range map[string]memd.Verify{
+		"source_status": {SourceStatus: memd.SourceOK},
+		"verified_at":   {SourceStatus: memd.SourceMissing, VerifiedAt: r.now()},
+	} {
+		refused(t, second(r.Verify(ctx, ann, v1.ID, req)), memd.CodeInvalidRequest, field)
+	}
+	short := r.remember("short")
+	refused(t, second(r.Verify(ctx, ann, short.ID, memd.Verify{SourceStatus: memd.SourceMissing})), memd.CodeInvalidRequest, "")
+	refused(t, second(r.Verify(ctx, reader, v1.ID, memd.Verify{SourceStatus: memd.SourceMissing})), memd.CodeForbidden, "")
 }
 
 // What people wish and say stays fresh longer than what code does.

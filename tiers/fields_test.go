@@ -27,7 +27,7 @@ var fieldsOfRequests = map[string]string{
 	"RememberLongTerm.MemoryKey": scanned, "RememberLongTerm.Summary": scanned, "RememberLongTerm.Source": scanned, "RememberLongTerm.RawContent": scanned,
 	"RememberLongTerm.Why": scanned, "RememberLongTerm.HowToApply": scanned, "RememberLongTerm.Tags": scanned, "RememberLongTerm.Owner": scanned,
 	"RememberLongTerm.Access": scanned, "RememberLongTerm.Namespace": scanned,
-	"RememberLongTerm.Kind": alphabet, "RememberLongTerm.Importance": noText, "RememberLongTerm.VerifiedAt": noText, "RememberLongTerm.BaseVersion": noText,
+	"RememberLongTerm.Kind": alphabet, "RememberLongTerm.Importance": noText, "RememberLongTerm.VerifiedAt": noText, "RememberLongTerm.CreatedAt": noText, "RememberLongTerm.BaseVersion": noText,
 
 	"Note.Summary": scanned, "Note.TTL": alphabet,
 
@@ -37,7 +37,7 @@ var fieldsOfRequests = map[string]string{
 	"Promote.MemoryKey": scanned, "Promote.Source": scanned, "Promote.Why": scanned, "Promote.HowToApply": scanned, "Promote.Tags": scanned, "Promote.Owner": scanned,
 	"Promote.To": alphabet, "Promote.Kind": alphabet, "Promote.Importance": noText, "Promote.VerifiedAt": noText,
 
-	"Verify.VerifiedAt": noText,
+	"Verify.VerifiedAt": noText, "Verify.SourceStatus": alphabet,
 }
 
 // A secret in any field of any request that writes is refused, by a guard or by the
@@ -138,6 +138,8 @@ func refusedIn(t *testing.T, request any, i int, how string) {
 		_, err = h.Patch(ctx, admin, long.ID, put(request, memd.Patch{}).(memd.Patch))
 	case memd.Promote:
 		_, err = h.Promote(ctx, admin, short.ID, put(request, memd.Promote{MemoryKey: "new", Source: agents}).(memd.Promote))
+	case memd.Verify:
+		_, err = h.Verify(ctx, admin, long.ID, put(request, memd.Verify{}).(memd.Verify))
 	}
 	field, _, _ := strings.Cut(reflect.TypeOf(request).Field(i).Tag.Get("json"), ",")
 	if how == scanned {

@@ -38,11 +38,15 @@ func (s *Service) RememberLongTerm(ctx context.Context, c memd.Caller, req memd.
 	if err != nil {
 		return memd.Written{}, err
 	}
+	created := req.CreatedAt
+	if created.IsZero() {
+		created = now
+	}
 	seen := s.look(ns, req.Source)
 	var out memd.Written
 	var did *inspected
 	err = s.once(ctx, c, &out, func(tx *store.Tx) (err error) {
-		if out, did, err = s.upsert(tx, c, ns, wanted, &memd.Memory{ID: id, CreatedAt: now}, seen, now); err != nil {
+		if out, did, err = s.upsert(tx, c, ns, wanted, &memd.Memory{ID: id, CreatedAt: created}, seen, now); err != nil {
 			return err
 		}
 		out.Warnings = append(out.Warnings, did.warnings()...)
@@ -100,6 +104,9 @@ func (s *Service) longFields(req memd.RememberLongTerm) error {
 		return memd.FieldErrorf(memd.CodeInvalidRequest, "base_version", "base_version must not be negative")
 	}
 	if _, err := past("verified_at", req.VerifiedAt, s.store.Now(), memd.Time{}); err != nil {
+		return err
+	}
+	if _, err := past("created_at", req.CreatedAt, s.store.Now(), memd.Time{}); err != nil {
 		return err
 	}
 	if req.Kind == "" { // the head's kind may allow a person as the source

@@ -113,6 +113,31 @@ func TestLongRefresh(t *testing.T) {
 	}
 }
 
+// When a version came to be may be stated; a refresh leaves it.
+func TestLongCreatedAt(t *testing.T) {
+	h := newHouse(t, nil)
+	long := h.at(-400 * 24 * time.Hour)
+	created := func(at memd.Time) func(*memd.RememberLongTerm) {
+		return func(r *memd.RememberLongTerm) { r.CreatedAt = at }
+	}
+	v1 := h.keep("k", "the rule", created(long))
+	m, _ := h.get(v1.ID)
+	if v1.CreatedAt != long || m.CreatedAt != long || m.VerifiedAt != h.now() || m.UpdatedAt != h.now() {
+		t.Errorf("the row is %+v", m)
+	}
+	if w := h.keep("k", "the rule", created(h.now())); !w.Unchanged || w.CreatedAt != long {
+		t.Errorf("a refresh: %+v", w)
+	}
+	if w := h.keep("k", "another rule", created(h.at(-time.Hour))); w.Version != 2 || w.CreatedAt != h.at(-time.Hour) {
+		t.Errorf("version 2: %+v", w)
+	}
+	if w := h.keep("k", "a third rule"); w.CreatedAt != h.now() {
+		t.Errorf("version 3: %+v", w)
+	}
+	_, err := h.RememberLongTerm(ctx, ann, longRequest("k2", "x", created(h.at(6*time.Minute))))
+	refused(t, err, memd.CodeInvalidRequest, "created_at")
+}
+
 func TestLongReasonedKinds(t *testing.T) {
 	h := newHouse(t, nil)
 	reasoned := func(r *memd.RememberLongTerm) {

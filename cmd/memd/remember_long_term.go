@@ -44,6 +44,7 @@ where the content, source or kind differs, and else renews the verification.`,
 	flags.StringVar(&req.Owner, "owner", "", "who answers for it")
 	flags.StringArrayVar(&req.Access, "access", nil, "an access tag a reader must hold and name (repeatable)")
 	instantVar(flags, &req.VerifiedAt, "verified-at", "when it was checked against its source")
+	instantVar(flags, &req.CreatedAt, "created-at", "when this version came to be, if not now")
 	numberVar(flags, &req.BaseVersion, "base-version", "refuse unless the head has this version; 0: the key must not exist")
 	return cmd
 }
