@@ -77,7 +77,7 @@ guard, 6 store locked or busy.`,
 		c.remember, c.rememberLongTerm, c.note, c.session,
 		c.recall, c.context, c.why, c.get, c.list,
 		c.edit, c.forget, c.promote, c.archive, c.verify, c.hit,
-		c.groom, c.audit, c.logCommand, c.stats, c.doctor, c.backup, c.restore, c.compact, c.rollover, c.token, c.guard, c.model, c.instructions, c.export, c.importCommand, c.watch, c.setup, c.config, c.version,
+		c.groom, c.audit, c.logCommand, c.stats, c.doctor, c.backup, c.restore, c.compact, c.rollover, c.token, c.guard, c.model, c.instructions, c.export, c.importCommand, c.watch, c.index, c.setup, c.config, c.version,
 	} {
 		root.AddCommand(add())
 	}

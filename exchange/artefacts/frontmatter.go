@@ -1,6 +1,7 @@
 package artefacts
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -94,3 +95,7 @@ func (r *reader) frontmatter() {
 		r.items = append(r.items, it)
 	}
 }
+
+// unended is frontmatter that begins and does not end: what it says would be taken
+// for text.
+var unended = regexp.MustCompile(`^---[ \t]*\n[A-Za-z_-]+:(?:[ \t]|\n)`)

@@ -15,7 +15,7 @@ import (
 
 // Fault is something of a file that cannot be taken.
 type Fault struct {
-	Line   int // from 1 on, 0 for the whole file
+	Line   int // from 1 on, 0 where nothing of the file is taken
 	Reason string
 }
 
@@ -32,6 +32,9 @@ func Read(file string, form Form, data []byte, l Limits) ([]Item, []Fault) {
 		return nil, []Fault{{0, "no text in UTF-8"}}
 	}
 	r := reader{page: pageOf(data), file: file, form: form, limits: l, scope: scopeOf(file, form)}
+	if r.head == "" && unended.MatchString(r.text) {
+		return nil, []Fault{{0, "its frontmatter has no end"}}
+	}
 	r.frontmatter()
 	if form == ADR {
 		r.record()

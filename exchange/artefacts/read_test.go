@@ -117,10 +117,8 @@ func TestRead(t *testing.T) {
 			"8-8 #a rule|A: x y",
 			"14-14 #a-1 rule|A: z w",
 		}},
-		{"open frontmatter", "SKILL.md", Skill, "---\nname: x\n\n# Title\n\ntext here\n", []string{
-			"2-2 # practice|name: x",
-			"6-6 #title practice|Title: text here",
-		}},
+		{"open frontmatter", "SKILL.md", Skill, "---\nname: x\n\n# Title\n\ntext here\n", nil},
+		{"a rule at the top", "AGENTS.md", Agents, "---\n\ntext here\n", []string{"3-3 # rule|text here"}},
 		{"deep", "AGENTS.md", Agents, strings.Repeat("- ", 120) + "x y\n\n- a b\n", []string{
 			"3-3 # rule|a b",
 		}},
