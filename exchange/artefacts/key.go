@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"memd"
 )
@@ -45,7 +46,7 @@ func keyPart(text string, n int, keep string) string {
 			b.WriteRune(r)
 		case r >= 'A' && r <= 'Z':
 			b.WriteRune(r - 'A' + 'a')
-		case r >= 0x80:
+		case unicode.IsLetter(r), unicode.IsNumber(r):
 			lost = true
 			fallthrough
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):

@@ -16,12 +16,12 @@ var headingWords = [...]struct {
 	{memd.Practice, english(`practices?|how[ -]?tos?|guidelines?|guides?|tips?|workflows?|recommend(ed|ations?)|steps|procedures?|process|playbooks?|runbooks?|checklists?`)},
 	{memd.Pitfall, english(`pitfalls?|gotchas?|traps?|caveats?|known (issues?|problems?|bugs?)|(common )?mistakes?|troubleshooting|warnings?|lessons?|beware|watch out|footguns?|anti-?patterns?`)},
 	{memd.Decision, english(`decisions?|decided|adrs?`)},
-	{memd.Fact, english(`overview|structure|layout|architecture|background|glossary|about|introduction|terminology|context`)},
+	{memd.Fact, english(`overview|structure|layout|architecture|background|glossary|about|introduction|terminology|context|what (this|it) is|(sub)?packages|director(y|ies)|tech(nology)? stack|dependencies`)},
 	{memd.Rule, regexp.MustCompile(`规则|规范|规定|必须|禁止|约定|要求|准则|守则|原则|不要|不得|红线`)},
 	{memd.Practice, regexp.MustCompile(`实践|做法|流程|步骤|建议|技巧|指南|操作|手册|清单`)},
 	{memd.Pitfall, regexp.MustCompile(`陷阱|坑|注意事项|常见问题|常见错误|已知问题|故障|教训|误区`)},
 	{memd.Decision, regexp.MustCompile(`决策|决定|决议|选型`)},
-	{memd.Fact, regexp.MustCompile(`概述|概览|简介|介绍|背景|结构|架构|术语`)},
+	{memd.Fact, regexp.MustCompile(`概述|概览|简介|介绍|背景|结构|架构|术语|依赖|技术栈`)},
 }
 
 func english(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:` + words + `)\b`) }

@@ -99,7 +99,8 @@ func (r *reader) section(blocks []block) {
 		}
 		intro := ""
 		if i > 0 && len(prose) > 0 && prose[len(prose)-1].at == blocks[i-1].at {
-			if intro = r.intro(blocks[i-1]); intro != "" {
+			all := false
+			if intro, all = r.intro(blocks[i-1]); all {
 				prose = prose[:len(prose)-1]
 			}
 		}
@@ -111,20 +112,29 @@ func (r *reader) section(blocks []block) {
 
 // maxIntro bounds what leads to a list and says something of each of its items, in
 // code points.
-const maxIntro = 160
+const maxIntro = 120
 
-// intro is what a paragraph says of the items of the list behind it, without its
-// colon; "" where it is none.
-func (r *reader) intro(b block) string {
+// intro is what a paragraph says of the items of the list behind it: its last sentence,
+// without its colon; "" where it is none. all tells whether it says nothing else.
+func (r *reader) intro(b block) (lead string, all bool) {
 	if b.node.Kind() != ast.KindParagraph {
-		return ""
+		return "", false
 	}
 	said := strings.TrimRight(joined(r.shown(b.at, b.end)), "*_")
-	lead := strings.TrimRight(said, ":：")
-	if lead == said || utf8.RuneCountInString(lead) > maxIntro {
-		return ""
+	lead = strings.TrimRight(said, ":：")
+	if lead == said {
+		return "", false
 	}
-	return strings.Trim(lead, "*_ ")
+	whole := lead
+	for _, end := range []string{". ", "。"} {
+		if at := strings.LastIndex(lead, end); at >= 0 {
+			lead = lead[at+len(end):]
+		}
+	}
+	if utf8.RuneCountInString(lead) > maxIntro {
+		return "", false
+	}
+	return strings.Trim(lead, "*_ "), lead == whole
 }
 
 func (r *reader) list(b block, list *ast.List, intro string) {

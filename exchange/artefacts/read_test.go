@@ -69,6 +69,11 @@ func TestRead(t *testing.T) {
 			"8-8 #deploys rule|Deploys › Never do these: force push",
 			"12-12 #deploys rule|Deploys › Only these: on Monday",
 		}},
+		{"an intro of several sentences", "AGENTS.md", Agents, "## Paths\n\nThere are two. Pick one of these:\n\n- left\n\n这里有两条。选一条：\n\n- 右边\n", []string{
+			"3-7 #paths rule|Paths: There are two. Pick one of these:\n\n这里有两条。选一条：",
+			"5-5 #paths rule|Paths › Pick one of these: left",
+			"9-9 #paths rule|Paths › 选一条: 右边",
+		}},
 		{"chinese", "AGENTS.md", Agents, "# 项目\n\n## 测试规则\n\n- 提交前运行测试，\n  不要跳过\n\n## 踩坑记录\n\n时钟会回拨。\n\n### 决策\n\n- 用 SQLite\n", []string{
 			"5-6 #测试规则 rule|测试规则: 提交前运行测试，不要跳过",
 			"10-10 #踩坑记录 pitfall|踩坑记录: 时钟会回拨。",
