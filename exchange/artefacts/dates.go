@@ -65,7 +65,7 @@ func (d *dates) ask(ctx context.Context, name string) map[string]int64 {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "--no-pager", "--literal-pathspecs",
-		"-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "-c", "core.untrackedCache=false", "-c", "blame.ignoreRevsFile=",
+		"-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "-c", "core.untrackedCache=false",
 		"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.sshCommand=false",
 		"blame", "--porcelain", "--no-textconv", "HEAD", "--", name)
 	cmd.Dir = d.top

@@ -66,7 +66,7 @@ func keyPart(text string, n int, keep string) string {
 		if at := strings.LastIndexByte(part, '-'); at > n/2 && keep == "" {
 			part = part[:at]
 		}
-		part = strings.Trim(part, "-")
+		part = strings.Trim(part, "-.")
 	}
 	if !lost && part != "" {
 		return part

@@ -192,9 +192,13 @@ func (r *reader) add(section, at, end int, intro, said string, oneLine bool) {
 	}
 	end = at + len(strings.TrimRight(r.text[at:end], " \t\n"))
 	it := Item{Form: r.form, File: r.file, Anchor: r.anchor(section), Line: r.line(at), Last: r.line(max(at, end-1)), Kind: r.kind(section)}
-	said, it.Why, it.HowToApply = reasons(said)
+	if rest, why, how := reasons(said); says(rest) {
+		said, it.Why, it.HowToApply = rest, why, how
+	}
 	if oneLine {
-		said = joined(said)
+		if said = joined(said); !says(said) {
+			return
+		}
 	}
 	if it.HowToApply == "" {
 		it.HowToApply = r.scope
