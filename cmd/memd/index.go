@@ -83,8 +83,8 @@ func indexReport(w io.Writer, r *artefacts.Report) {
 	if r.DryRun {
 		dry = " (dry run: nothing was written)"
 	}
-	fmt.Fprintf(w, "%s: %d files, %d created, %d updated, %d unchanged, %d stale, %d refused%s\n",
-		r.Namespace, r.Files, r.Created, r.Updated, r.Unchanged, r.Stale, r.Refused, dry)
+	fmt.Fprintf(w, "%s: %d files, %d created, %d updated, %d unchanged, %d stale, %d held, %d refused%s\n",
+		r.Namespace, r.Files, r.Created, r.Updated, r.Unchanged, r.Stale, r.Held, r.Refused, dry)
 	lines := [][]string{}
 	for _, res := range r.Results {
 		lines = append(lines, []string{string(res.Outcome), at(res.File, res.Line), res.MemoryKey, string(res.Code) + " " + res.Reason})
@@ -122,6 +122,22 @@ func (i indexed) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm
 func (i indexed) Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error) {
 	reply, err := i.m.Verify(ctx, id, req)
 	return reply.Value, err
+}
+
+func (i indexed) Ended(ctx context.Context, namespace string) (map[string]string, error) {
+	ended, cursor := map[string]string{}, ""
+	for {
+		reply, err := i.m.Gone(ctx, namespace, cursor)
+		if err != nil {
+			return nil, err
+		}
+		for _, gone := range reply.Value.Gone {
+			ended[gone.MemoryKey] = string(gone.Fate)
+		}
+		if cursor = reply.Value.NextCursor; cursor == "" {
+			return ended, nil
+		}
+	}
 }
 
 func (i indexed) Keys(ctx context.Context) (used, limit int, err error) {

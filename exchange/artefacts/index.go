@@ -21,6 +21,9 @@ type Store interface {
 	List(ctx context.Context, req memd.List) (memd.Page, error)
 	RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error)
 	Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error)
+	// Ended are keys of a namespace under which no long-term memory is in force any
+	// more, and in a word what became of it.
+	Ended(ctx context.Context, namespace string) (map[string]string, error)
 	// Keys is how many long-term keys are in use, and how many there may be.
 	Keys(ctx context.Context) (used, limit int, err error)
 }
@@ -70,12 +73,12 @@ func Index(ctx context.Context, s Store, o Options) (*Report, error) {
 	}
 	defer folder.Close()
 	found := r.look(&tree{Folder: folder, top: p.folder, names: o.Names, include: o.Include})
-	rows, err := r.rows(ctx)
+	kept, err := r.kept(ctx)
 	if err != nil {
 		return nil, err
 	}
-	steps := plan(found, rows, o.Budgets, memd.At(o.Now()))
-	if err := r.room(ctx, steps, len(rows)); err != nil {
+	steps := plan(found, kept, o.Budgets, memd.At(o.Now()))
+	if err := r.room(ctx, steps, len(kept.rows)); err != nil {
 		return nil, err
 	}
 	if !p.rooted {

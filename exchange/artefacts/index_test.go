@@ -96,6 +96,15 @@ func (d door) Verify(ctx context.Context, id string, req memd.Verify) (memd.Writ
 	return d.Service.Verify(ctx, memd.LocalAdmin(), id, req)
 }
 
+func (d door) Ended(ctx context.Context, namespace string) (map[string]string, error) {
+	page, err := d.Service.Gone(ctx, memd.LocalAdmin(), namespace, "")
+	ended := map[string]string{}
+	for _, gone := range page.Gone {
+		ended[gone.MemoryKey] = string(gone.Fate)
+	}
+	return ended, err
+}
+
 func (d door) Keys(ctx context.Context) (int, int, error) {
 	stats, err := d.store.Stats(ctx)
 	return stats.Heads, d.opts.Budgets.LongRows, err
@@ -260,6 +269,31 @@ func TestWhatIsNotIndexed(t *testing.T) {
 	}
 	if m := rows["other"]; m.Stale || m.Version != 1 || len(m.Tags) != 0 {
 		t.Errorf("a person's row: %+v", m)
+	}
+}
+
+// What a person forgot, resolved or let expire does not come back while its text
+// stands there.
+func TestWhatWasEnded(t *testing.T) {
+	h := newHouse(t, nil)
+	h.put("AGENTS.md", guide)
+	h.index()
+	rows := h.rows()
+	h.must(h.ForgetKey(ctx, memd.LocalAdmin(), "project/x", keyTest))
+	for key, patch := range map[string]memd.Patch{
+		keyClock: {ResolvedAt: memd.Some(memd.At(h.clock.Now()))}, keyTestAll: {ExpiresAt: memd.Some(memd.At(h.clock.Now().Add(time.Minute)))},
+	} {
+		_, err := h.Patch(ctx, memd.LocalAdmin(), rows[key].ID, patch)
+		h.must(err)
+	}
+	r := h.index()
+	h.want("all ended", r, 0, 0, 0, 0, 0)
+	if r.Held != 3 || len(h.writes) != 0 || len(h.rows()) != 0 {
+		t.Errorf("%+v, writes %q", r, h.writes)
+	}
+	h.put("AGENTS.md", strings.Replace(guide, "Run make test before", "Always run make test before", 1))
+	if r = h.index(); r.Created != 1 || r.Held != 2 {
+		t.Errorf("said anew: %+v", r)
 	}
 }
 

@@ -49,7 +49,8 @@ type step struct {
 	*entry               // nil for a row that nothing stands for
 	row     *memd.Memory // nil for a new one
 	key     string
-	verify  bool // of what is unchanged
+	verify  bool   // of what is unchanged
+	fate    string // of what is held
 }
 
 // found is what was found in a folder.
@@ -63,18 +64,32 @@ type found struct {
 // a tenth, as groom has it.
 const renewal = 10
 
-// plan says what is to be done that the rows say what the files do. rows are the long
-// rows of the namespace.
-func plan(f found, rows []memd.Memory, b configs.Budgets, now memd.Time) []step {
-	own, taken := map[string][]*memd.Memory{}, map[string]bool{}
-	said := map[string]bool{} // by others
-	for i := range rows {
-		row := &rows[i]
-		taken[row.MemoryKey] = true
+// kept is what the store knows of a namespace.
+type kept struct {
+	rows  []memd.Memory     // the long ones
+	ended map[string]string // keys without one, and what became of theirs
+}
+
+// planner plans a run.
+type planner struct {
+	kept
+	said    map[string]bool // source and content of rows that are somebody else's
+	taken   map[string]bool // keys
+	budgets configs.Budgets
+	now     memd.Time
+}
+
+// plan says what is to be done that the rows say what the files do.
+func plan(f found, k kept, b configs.Budgets, now memd.Time) []step {
+	p := planner{kept: k, said: map[string]bool{}, taken: map[string]bool{}, budgets: b, now: now}
+	own := map[string][]*memd.Memory{}
+	for i := range k.rows {
+		row := &k.rows[i]
+		p.taken[row.MemoryKey] = true
 		if indexed(row) {
 			own[fileOf(row.Source)] = append(own[fileOf(row.Source)], row)
 		} else {
-			said[row.Source+" "+row.ContentHash] = true
+			p.said[row.Source+" "+row.ContentHash] = true
 		}
 	}
 	var steps []step
@@ -82,7 +97,7 @@ func plan(f found, rows []memd.Memory, b configs.Budgets, now memd.Time) []step 
 		name := fileOf(entries[0].source)
 		left := match(entries, own[name])
 		delete(own, name)
-		steps = append(steps, planFile(entries, left, f.modified[name], said, taken, b, now)...)
+		steps = append(steps, p.file(entries, left, f.modified[name])...)
 	}
 	for name, rows := range own { // of files that say nothing now
 		for _, row := range rows {
@@ -111,9 +126,9 @@ func fileOf(source string) string {
 	return name
 }
 
-// planFile is plan for one file. Where anything of it has changed the others are
+// file is plan for one file. Where anything of it has changed the others are
 // verified anew, since what memd keeps of their sections has changed as well.
-func planFile(entries []*entry, left []*memd.Memory, modified memd.Time, said, taken map[string]bool, b configs.Budgets, now memd.Time) []step {
+func (p *planner) file(entries []*entry, left []*memd.Memory, modified memd.Time) []step {
 	var steps []step
 	for _, row := range left {
 		if !gone(row) {
@@ -121,26 +136,37 @@ func planFile(entries []*entry, left []*memd.Memory, modified memd.Time, said, t
 		}
 	}
 	for _, e := range entries {
-		s := step{entry: e, row: e.row}
-		switch {
-		case e.row == nil && said[e.source+" "+e.contentHash()]:
-			s.outcome = Unchanged
-		case e.row == nil:
-			s.outcome, s.key = Created, newKey(fileOf(e.source), e.Item, taken)
-		case digestOf(e.row) == e.digest:
-			s.outcome, s.key = Unchanged, e.row.MemoryKey
-		default:
-			s.outcome, s.key = Updated, e.row.MemoryKey
-		}
-		steps = append(steps, s)
+		steps = append(steps, p.entry(e))
 	}
-	changed := slices.ContainsFunc(steps, func(s step) bool { return s.outcome != Unchanged })
+	changed := slices.ContainsFunc(steps, func(s step) bool { return s.outcome != Unchanged && s.outcome != Held })
 	for i := range steps {
 		if s := &steps[i]; s.outcome == Unchanged && s.row != nil {
-			s.verify = changed || renew(s.row, modified, b, now)
+			s.verify = changed || renew(s.row, modified, p.budgets, p.now)
 		}
 	}
 	return steps
+}
+
+// entry is what is to be done about one item. What was forgotten, archived or has
+// expired under the key that the item would get is not brought back.
+func (p *planner) entry(e *entry) step {
+	s := step{entry: e, row: e.row}
+	switch {
+	case e.row != nil && digestOf(e.row) == e.digest:
+		s.outcome, s.key = Unchanged, e.row.MemoryKey
+	case e.row != nil:
+		s.outcome, s.key = Updated, e.row.MemoryKey
+	case p.said[e.source+" "+e.contentHash()]:
+		s.outcome = Unchanged
+	default:
+		s.key = newKey(fileOf(e.source), e.Item, map[string]bool{})
+		if s.fate = p.ended[s.key]; s.fate != "" {
+			s.outcome = Held
+		} else {
+			s.outcome, s.key = Created, newKey(fileOf(e.source), e.Item, p.taken)
+		}
+	}
+	return s
 }
 
 // renew reports whether a row that says what its source does is verified anew: it is

@@ -11,6 +11,7 @@ const (
 	Updated   Outcome = "updated"   // a new version of its key
 	Unchanged Outcome = "unchanged" // it says what it said
 	Stale     Outcome = "stale"     // the artefact says it no more
+	Held      Outcome = "held"      // its memory was ended on purpose, and is not brought back
 	Refused   Outcome = "refused"   // by a guard, a limit, or somebody else's edit
 )
 
@@ -39,6 +40,7 @@ type Report struct {
 	Unchanged int `json:"unchanged"`
 	Verified  int `json:"verified"` // of the unchanged, whose verification was renewed
 	Stale     int `json:"stale"`
+	Held      int `json:"held"`
 	Refused   int `json:"refused"`
 
 	Results  []Result  `json:"results"` // of all but the unchanged
@@ -54,6 +56,8 @@ func (r *Report) add(res Result) {
 		r.Updated++
 	case Stale:
 		r.Stale++
+	case Held:
+		r.Held++
 	case Refused:
 		r.Refused++
 	case Unchanged:

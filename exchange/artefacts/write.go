@@ -11,17 +11,20 @@ import (
 	"memd"
 )
 
-// rows are the long rows of the namespace.
-func (r *run) rows(ctx context.Context) (all []memd.Memory, err error) {
+// kept is what the store knows of the namespace.
+func (r *run) kept(ctx context.Context) (k kept, err error) {
+	if k.ended, err = r.store.Ended(ctx, r.namespace); err != nil {
+		return k, err
+	}
 	req := memd.List{Tier: memd.Long, Namespace: r.namespace, Access: r.opts.Access, Limit: memd.MaxListLimit}
 	for {
 		page, err := r.store.List(ctx, req)
 		if err != nil {
-			return nil, err
+			return k, err
 		}
-		all = append(all, page.Memories...)
+		k.rows = append(k.rows, page.Memories...)
 		if req.Cursor = page.NextCursor; req.Cursor == "" {
-			return all, nil
+			return k, nil
 		}
 	}
 }
@@ -73,7 +76,10 @@ func (r *run) carryOut(ctx context.Context, steps []step, modified map[string]me
 		if s.row != nil {
 			res.ID, res.Version = s.row.ID, s.row.Version
 		}
-		if r.opts.DryRun {
+		if s.outcome == Held {
+			res.Reason = "its memory is " + s.fate
+		}
+		if r.opts.DryRun || s.outcome == Held {
 			r.count(s, res)
 			continue
 		}
