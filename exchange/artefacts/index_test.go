@@ -14,7 +14,6 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/exchange/artefacts"
-	"memd/groom"
 	"memd/guard/sources"
 	"memd/internal/memtest"
 	"memd/store"
@@ -367,39 +366,41 @@ func TestFilesThatGo(t *testing.T) {
 	}
 }
 
-// What groom finds of the sections between two runs is no verdict on their items.
-func TestIndexAndGroom(t *testing.T) {
+// mark does what groom does with a row whose section has changed.
+func (h *house) mark(m memd.Memory) {
+	h.t.Helper()
+	h.must(h.store.Update(ctx, func(tx *store.Tx) error {
+		head, _, err := tx.Head(m.Namespace, m.MemoryKey)
+		if err != nil {
+			return err
+		}
+		seen := store.Seen{ID: m.ID, Namespace: m.Namespace, Key: m.MemoryKey, Source: m.Source, Status: m.SourceStatus, VerifiedAt: m.VerifiedAt, SourceHash: head.SourceHash}
+		if _, err := tx.MarkStale(seen, memd.StaleSourceChanged); err != nil {
+			return err
+		}
+		_, err = tx.MarkSource(seen, memd.SourceChanged, m.VerifiedAt, "")
+		return err
+	}))
+}
+
+// What groom finds of a section between two runs is no verdict on its items, and long
+// after the last run what still stands is verified anew, once.
+func TestIndexRenews(t *testing.T) {
 	h := newHouse(t, nil)
-	roots := sources.New(h.opts.Roots)
-	sweep := func() {
-		t.Helper()
-		runner := groom.New(h.store, nil)
-		runner.WithSources(roots)
-		_, err := runner.Run(ctx, groom.Options{})
-		h.must(err)
-	}
 	h.put("AGENTS.md", guide)
 	h.index()
-	h.put("AGENTS.md", strings.Replace(guide, "- Run make test before a commit\n", "", 1))
-	h.touch("AGENTS.md", 0)
-	sweep()
-	if m := h.rows()[keyTestAll]; m.StaleReason != memd.StaleSourceChanged {
-		t.Errorf("groom sees the section's change: %+v", m)
+	h.mark(h.rows()[keyTestAll])
+	if m := h.rows()[keyTestAll]; !m.Stale || m.SourceStatus != memd.SourceChanged {
+		t.Fatalf("not marked: %+v", m)
 	}
-	h.want("after groom", h.index(), 0, 0, 2, 1, 0)
-	sweep()
-	rows := h.rows()
-	if m := rows[keyTest]; !m.Stale {
-		t.Errorf("groom undoes the mark of what is gone: %+v", m)
-	}
-	if m := rows[keyTestAll]; m.Stale || m.SourceStatus != memd.SourceOK {
+	r := h.index()
+	h.want("after groom", r, 0, 0, 3, 0, 0)
+	if m := h.rows()[keyTestAll]; m.Stale || m.SourceStatus != memd.SourceOK || r.Verified != 1 {
 		t.Errorf("what stands is marked: %+v", m)
 	}
-	// Long after, a run renews what it reads, and a second one has nothing to do.
 	h.clock.Advance(h.opts.Budgets.LongFreshFor / 5)
-	h.index()
-	if m := h.rows()[keyTestAll]; m.VerifiedAt != memd.At(h.clock.Now()) {
-		t.Errorf("verified at %s", m.VerifiedAt)
+	if r = h.index(); r.Verified != 3 || h.rows()[keyTestAll].VerifiedAt != memd.At(h.clock.Now()) {
+		t.Errorf("%d verified", r.Verified)
 	}
 	if h.index(); len(h.writes) != 0 {
 		t.Errorf("writes %q", h.writes)
