@@ -15,7 +15,8 @@ import (
 
 // Bounds on what is looked at.
 const (
-	maxFile    = 4 << 20 // bytes of a file; guard/sources reads no larger one
+	maxFile    = 1 << 20  // bytes of a file
+	maxText    = 32 << 20 // bytes of all
 	maxFiles   = 2000
 	maxEntries = 500_000 // of all folders
 	maxDepth   = 40
@@ -50,6 +51,7 @@ type tree struct {
 
 	files   []file
 	entries int
+	bytes   int      // of what was read
 	full    bool     // a bound was met, and told
 	blind   []string // names of what could not be read, whose memories are left alone
 	skipped []Skipped
@@ -120,7 +122,11 @@ func (t *tree) read(f *file) ([]byte, error) {
 	if info, err := os.Stat(t.path(f.name)); err == nil {
 		f.modified = info.ModTime()
 	}
-	return t.Read(f.name, maxFile)
+	data, err := t.Read(f.name, maxFile)
+	if t.bytes += len(data); t.bytes > maxText {
+		return nil, confine.Refused("more text than is read of a folder")
+	}
+	return data, err
 }
 
 func (t *tree) skip(name string, err error) {

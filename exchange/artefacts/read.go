@@ -31,7 +31,8 @@ func Read(file string, form Form, data []byte, l Limits) ([]Item, []Fault) {
 	case !utf8.Valid(data):
 		return nil, []Fault{{0, "no text in UTF-8"}}
 	}
-	r := reader{page: pageOf(data), file: file, form: form, limits: l, scope: scopeOf(file, form)}
+	p := pageOf(data)
+	r := reader{page: p, title: titleIn(p.headings), file: file, form: form, limits: l, scope: scopeOf(file, form)}
 	if r.head == "" && unended.MatchString(r.text) {
 		return nil, []Fault{{0, "its frontmatter has no end"}}
 	}
@@ -63,6 +64,7 @@ func scopeOf(file string, form Form) string {
 // reader makes items of a page.
 type reader struct {
 	*page
+	title  int // the heading that names the file, -1 for none
 	file   string
 	form   Form
 	limits Limits
@@ -181,7 +183,7 @@ func (r *reader) prose(blocks []block) {
 // opens reports whether a section is what a file begins with, before it comes to its
 // sections.
 func (r *reader) opens(section int) bool {
-	return len(r.headings) > 1 && (section < 0 || section == r.title())
+	return len(r.headings) > 1 && (section < 0 || section == r.title)
 }
 
 // add makes an item of what a part of a section says. What fits on one line is put

@@ -8,13 +8,13 @@ import (
 	"memd"
 )
 
-// title is the heading that names the whole file, -1 for none: the first one, if it
+// titleIn is the heading that names the whole file, -1 for none: the first one, if it
 // alone is of the first level.
-func (r *reader) title() int {
-	if len(r.headings) == 0 || r.headings[0].Level != 1 {
+func titleIn(headings []heading) int {
+	if len(headings) == 0 || headings[0].Level != 1 {
 		return -1
 	}
-	for _, h := range r.headings[1:] {
+	for _, h := range headings[1:] {
 		if h.Level == 1 && h.parent < 0 {
 			return -1
 		}
@@ -35,7 +35,7 @@ func (r *reader) anchor(section int) string {
 // named reports whether a heading is no more than the name of an instruction file,
 // such as Repository Guidelines, which says nothing of what stands below it.
 func (r *reader) named(section int) bool {
-	if r.form != Agents || section != r.title() {
+	if r.form != Agents || section != r.title {
 		return false
 	}
 	k := kindOf(r.headings[section].title)
@@ -64,7 +64,7 @@ func (r *reader) before(section int, intro string) string {
 			titles = append(titles, title)
 		}
 	}
-	if r.name != "" && r.title() < 0 {
+	if r.name != "" && r.title < 0 {
 		titles = append(titles, cut(r.name, maxHeading))
 	}
 	for len(titles) > 1 && utf8.RuneCountInString(strings.Join(titles, " › ")) > maxBefore {
