@@ -107,6 +107,7 @@ func TestHelpAndCompletion(t *testing.T) {
 		"__complete recall x --tier ":    "transient",
 		"__complete remember x --kind p": "pitfall",
 		"help setup":                     "--print",
+		"help index":                     "--include",
 		"__complete setup c":             "claude-code",
 		"__complete setup cursor ":       ":4",
 		"__complete setup zed --scope ":  "project",
