@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"memd"
+	"memd/store/terms"
 )
 
 // entry is an item and where it rests.
@@ -78,17 +78,17 @@ func pairs(entries []*entry, rows []*memd.Memory) []pair {
 		return nil
 	}
 	var all []pair
-	words := map[string]map[string]int{}
-	bag := func(text string) map[string]int {
-		if words[text] == nil {
-			words[text] = bagOf(text)
+	known := map[string]map[string]bool{}
+	of := func(text string) map[string]bool {
+		if known[text] == nil {
+			known[text] = termsOf(text)
 		}
-		return words[text]
+		return known[text]
 	}
 	for _, e := range open {
 		for _, row := range rows {
 			p := pair{entry: e, row: row, moved: row.Source != e.source}
-			p.score = dice(bag(e.says()), bag(bare(row.Summary, e.before)))
+			p.score = dice(of(e.says()), of(bare(row.Summary, e.before)))
 			if p.moved && p.score >= alikeMoved || !p.moved && p.score >= alike && !gone(row) {
 				all = append(all, p)
 			}
@@ -118,34 +118,35 @@ func bare(summary, before string) string {
 	return summary
 }
 
-// bagOf counts the words of a text, and the characters of one that is written without
-// spaces.
-func bagOf(text string) map[string]int {
-	bag := map[string]int{}
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) }) {
-		if !strings.ContainsFunc(word, unspaced) {
-			bag[word]++
-			continue
-		}
-		for _, r := range word {
-			bag[string(r)]++
+// maxTerms bounds what of a wording is compared.
+const maxTerms = 500
+
+// termsOf are the terms of a text as the index has them, so without endings; of Chinese
+// the characters and their pairs. Words that say little count only where there is no other.
+func termsOf(text string) map[string]bool {
+	all, telling := map[string]bool{}, map[string]bool{}
+	for _, t := range terms.Query(text, maxTerms) {
+		all[t.Text] = true
+		if !t.Stop {
+			telling[t.Text] = true
 		}
 	}
-	return bag
+	if len(telling) > 0 {
+		return telling
+	}
+	return all
 }
 
-// dice is how alike two bags are, from 0 to 1: twice what they share, of all they hold.
-func dice(a, b map[string]int) float64 {
-	shared, all := 0, 0
-	for word, n := range a {
-		shared += min(n, b[word])
-		all += n
+// dice is how alike two sets are, from 0 to 1: twice what they share, of all they hold.
+func dice(a, b map[string]bool) float64 {
+	shared := 0
+	for term := range a {
+		if b[term] {
+			shared++
+		}
 	}
-	for _, n := range b {
-		all += n
-	}
-	if all == 0 {
+	if len(a)+len(b) == 0 {
 		return 0
 	}
-	return 2 * float64(shared) / float64(all)
+	return 2 * float64(shared) / float64(len(a)+len(b))
 }

@@ -202,8 +202,8 @@ func (r *reader) add(section, at, end int, intro, said string, oneLine bool) {
 			return
 		}
 	}
-	if it.HowToApply == "" {
-		it.HowToApply = r.scope
+	if both := strings.TrimSpace(r.scope + " " + it.HowToApply); utf8.RuneCountInString(both) <= memd.MaxReasonChars {
+		it.HowToApply = both
 	}
 	it.word(r.before(section, intro), said, r.limits)
 	r.items = append(r.items, it)

@@ -87,6 +87,12 @@ func TestRead(t *testing.T) {
 		{"nested folder", "api/.agent/AGENT.md", Agents, "- handlers have tests\n", []string{
 			"1-1 # rule|handlers have tests|how=Holds for what lies below api/.",
 		}},
+		{"what looks like a reason", "AGENTS.md", Agents, "- Terraform\n  - Plan: look\n  - Apply: ask first\n", []string{
+			"1-3 # rule|Terraform\n- Plan: look\n- Apply: ask first",
+		}},
+		{"reasons in a nested folder", "api/AGENTS.md", Agents, "- handlers have tests\n  **How to apply:** write one first\n", []string{
+			"1-2 # rule|handlers have tests|how=Holds for what lies below api/. write one first",
+		}},
 		{"includes", "CLAUDE.md", Agents, "@AGENTS.md\n\n@include docs/x.md\n\n# T\n\n- @team owns it\n", []string{
 			"7-7 #t rule|@team owns it",
 		}},

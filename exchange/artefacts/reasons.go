@@ -10,7 +10,7 @@ import (
 
 // reasonLine is a line, or an item of a list, that says why the text above holds or
 // how to apply it: **Why:** because.
-var reasonLine = regexp.MustCompile(`(?i)^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__|\*|_)?(?:(why|reason|rationale|because|原因|理由|为什么)|(how to apply|how|apply|如何应用|怎么做|如何做))(?:\*\*|__|\*|_)?[ \t]*[:：](?:\*\*|__|\*|_)?[ \t]*(.*)$`)
+var reasonLine = regexp.MustCompile(`(?i)^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__|\*|_)?(?:(why|reason|rationale|because|原因|理由|为什么)|(how to apply|如何应用|如何做))(?:\*\*|__|\*|_)?[ \t]*[:：](?:\*\*|__|\*|_)?[ \t]*(.*)$`)
 
 // reasons takes what a text says of why it holds and how to apply it out of it. What
 // does not fit stays in the text.
