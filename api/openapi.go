@@ -101,6 +101,12 @@ func (rt route) operation(reg huma.Registry) *huma.Operation {
 	if rt.in != nil {
 		op.RequestBody = &huma.RequestBody{Required: !rt.bodyOptional, Content: jsonContent(reg, rt.in)}
 	}
+	if rt.streams != "" {
+		op.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{
+			Description: "The answer, a JSON object a line, as it is made.", Content: map[string]*huma.MediaType{rt.streams: {}},
+		}
+		return op
+	}
 	if rt.out == nil {
 		op.Responses[strconv.Itoa(http.StatusNoContent)] = &huma.Response{Description: "Done."}
 		return op

@@ -42,6 +42,8 @@ var roleOf = map[string]memd.Role{
 	"POST /v1/backup":                          memd.RoleAdmin,
 	"POST /v1/rollover":                        memd.RoleAdmin,
 	"POST /v1/compact":                         memd.RoleAdmin,
+	"GET /v1/export":                           memd.RoleAdmin,
+	"POST /v1/import":                          memd.RoleAdmin,
 }
 
 func TestRoles(t *testing.T) {

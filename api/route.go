@@ -24,6 +24,7 @@ type call struct {
 	caller memd.Caller
 	path   func(name string) string // a path parameter, decoded once
 	query  url.Values               // checked against the route's params
+	w      http.ResponseWriter      // for a route that streams
 }
 
 // route is one row of the table of calls.
@@ -39,6 +40,7 @@ type route struct {
 	out          reflect.Type // of the answer, nil for 204
 	created      bool         // may answer 201
 	once         bool         // heeds Idempotency-Key: every POST that answers what it wrote
+	streams      string       // the content type of an answer that is written as it is made, "" for others
 
 	run func(c *call, body []byte) (any, error)
 }
@@ -77,6 +79,14 @@ func ending(path, id, summary string, run func(*call) error) route {
 	}
 }
 
+// streaming makes a route that writes its answer as it makes it.
+func streaming(method, path string, role memd.Role, id, summary, contentType string, run func(*call) error) route {
+	return route{
+		method: method, path: path, role: role, id: id, summary: summary, streams: contentType,
+		run: func(c *call, _ []byte) (any, error) { return nil, run(c) },
+	}
+}
+
 func (rt route) creating() route              { rt.created = true; return rt }
 func (rt route) optionalBody() route          { rt.bodyOptional = true; return rt }
 func (rt route) taking(params ...param) route { rt.params = params; return rt }
@@ -88,6 +98,9 @@ func (s *Server) serve(rt route, hc huma.Context) {
 	out, err := s.call(rt, r, w, hc.Param)
 	if err != nil {
 		s.refuse(w, r, err)
+		return
+	}
+	if rt.streams != "" {
 		return
 	}
 	s.answer(w, r, statusOf(rt, out), out)
@@ -111,7 +124,7 @@ func (s *Server) call(rt route, r *http.Request, w http.ResponseWriter, path fun
 		}
 	}
 	r = r.WithContext(store.As(r.Context(), callerOf(r.Context()).Name))
-	c := &call{ctx: r.Context(), caller: callerOf(r.Context()), path: path, query: query}
+	c := &call{ctx: r.Context(), caller: callerOf(r.Context()), path: path, query: query, w: w}
 	if err := rt.allows(c.caller); err != nil {
 		return nil, err
 	}

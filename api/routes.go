@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"reflect"
 
 	"memd"
 )
@@ -80,6 +81,10 @@ func (s *Server) routes() []route {
 			"Look for faults in the databases", s.doctor).taking(quickParam),
 		posting(post, "/v1/backup", admin, "backup",
 			"Write a consistent copy of all databases into a new folder", s.backup).optionalBody(),
+		streaming(get, "/v1/export", admin, "export",
+			"Read the whole store: every row with its versions, and what was forgotten", linesType, s.export).taking(exportParams...),
+		posting(post, "/v1/import", admin, "import",
+			"Take in what another store exported, its ids kept", s.importRecords, "records").of(reflect.TypeFor[importRequest]()),
 		posting(post, "/v1/rollover", admin, "rollover",
 			"Make the active database a historical one and put a fresh one in its place", s.rollover).optionalBody(),
 		posting(post, "/v1/compact", admin, "compact",

@@ -157,26 +157,11 @@ func (s *Set) room(folder string, need int64) error {
 // while writes go on, before those that still do are copied while they cannot.
 const copyPasses = 3
 
-// fill copies every database into folder and writes the manifest. The caller
-// holds busy, so that no file comes or goes meanwhile.
-//
-// The historical databases are copied first, while writes go on. Then, while
-// none of them can change, those that did are copied again, and the active
-// one: what crosses from one database to another is in the backup once.
+// fill copies every database into folder and writes the manifest. See copyAll.
 func (s *Set) fill(ctx context.Context, folder string) (Backup, error) {
 	b := Backup{Warnings: []string{}, Manifest: BackupManifest{Version: s.version, Schema: migrations.Latest, CreatedAt: s.Now(), Files: []BackupFile{}}}
-	s.views.RLock()
-	parts := s.parts()
-	s.views.RUnlock()
-	copied := map[*part]int64{}
-	for pass, changed := 0, len(parts)-1; pass < copyPasses && changed > 0; pass++ {
-		var err error
-		if changed, err = copyChanged(ctx, folder, parts[1:], copied, &s.copying); err != nil {
-			return b, err
-		}
-	}
-	reached(ctx, "backup/together")
-	if err := s.copyTogether(ctx, folder, parts[1:], copied); err != nil {
+	parts, copied, err := s.copyAll(ctx, folder)
+	if err != nil {
 		return b, err
 	}
 	for _, p := range parts {
@@ -198,6 +183,27 @@ func (s *Set) fill(ctx context.Context, folder string) (Backup, error) {
 	}
 	// Also puts the folder on disk.
 	return b, atomicfile.WriteFile(filepath.Join(folder, ManifestName), append(text, '\n'), 0o600)
+}
+
+// copyAll copies every database into folder. It returns them, the active one first, and
+// which of the historical ones could be copied. The caller holds busy, so that no file
+// comes or goes meanwhile.
+//
+// The historical databases are copied first, while writes go on. Then, while
+// none of them can change, those that did are copied again, and the active
+// one: what crosses from one database to another is in the copy once.
+func (s *Set) copyAll(ctx context.Context, folder string) (parts []*part, copied map[*part]int64, err error) {
+	s.views.RLock()
+	parts = s.parts()
+	s.views.RUnlock()
+	copied = map[*part]int64{}
+	for pass, changed := 0, len(parts)-1; pass < copyPasses && changed > 0; pass++ {
+		if changed, err = copyChanged(ctx, folder, parts[1:], copied, &s.copying); err != nil {
+			return parts, copied, err
+		}
+	}
+	reached(ctx, "backup/together")
+	return parts, copied, s.copyTogether(ctx, folder, parts[1:], copied)
 }
 
 // copyTogether copies the active database, and again each historical one that

@@ -83,13 +83,14 @@ type Set struct {
 	noIndex   bool // Options.NoIndex
 	asItIs    bool // Options.AsItIs, of a store that was there
 
-	version string
-	keep    int
-	backing sync.Mutex                       // held by a backup
-	busy    sync.Mutex                       // held while files are copied for a backup, or exchanged
-	copying sync.Mutex                       // held while a historical database is copied; see still
-	free    func(path string) (int64, error) // bytes left on a file system
-	alone   func(path string) (bool, error)  // whether nobody has a file open
+	version  string
+	keep     int
+	backing  sync.Mutex                       // held by a backup
+	busy     sync.Mutex                       // held while files are copied for a backup, or exchanged
+	snapshot sync.Mutex                       // held while a Snapshot is open
+	copying  sync.Mutex                       // held while a historical database is copied; see still
+	free     func(path string) (int64, error) // bytes left on a file system
+	alone    func(path string) (bool, error)  // whether nobody has a file open
 }
 
 // Open opens the databases of a directory, creating and migrating the active

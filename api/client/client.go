@@ -108,11 +108,13 @@ func (c *Client) send(ctx context.Context, r request) (status int, body []byte, 
 	}
 	var content io.Reader
 	if r.body != nil {
-		data, err := json.Marshal(r.body)
-		if err != nil {
+		var data bytes.Buffer
+		enc := json.NewEncoder(&data)
+		enc.SetEscapeHTML(false) // a text of many < would not fit a body that it could
+		if err := enc.Encode(r.body); err != nil {
 			return 0, nil, fmt.Errorf("encode the request: %w", err)
 		}
-		content = bytes.NewReader(data)
+		content = bytes.NewReader(bytes.TrimSuffix(data.Bytes(), []byte("\n")))
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, target, content)
 	if err != nil {

@@ -38,8 +38,9 @@ func over(dial func(context.Context) (net.Conn, error)) *http.Transport {
 	}
 }
 
-// Handler hands requests to h within this process. A round trip returns when
-// h does; the answer is held in memory.
+// Handler hands requests to h within this process. A round trip returns when h does, with
+// the answer held in memory; or, where h flushes what it has written, then, and what h
+// goes on to write comes as it is read. Closing such an answer waits for h to end.
 func Handler(h http.Handler) http.RoundTripper { return inProcess{h} }
 
 type inProcess struct{ handler http.Handler }
@@ -58,28 +59,68 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
+	w := &answer{header: http.Header{}, flushed: make(chan struct{}), done: make(chan struct{})}
+	go w.serve(t.handler, in)
+	select {
+	case <-w.done:
+		if w.thrown != nil {
+			panic(w.thrown)
+		}
+		return w.response(req, io.NopCloser(&w.body), int64(w.body.Len())), nil
+	case <-w.flushed:
+		return w.response(req, w, -1), nil
+	}
+}
+
+// answer gathers what a handler writes and, once that flushes it, hands it on.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+
+	flushed chan struct{} // closed with the first flush; sent and out are there by then
+	sent    http.Header
+	in      *io.PipeReader
+	out     *io.PipeWriter
+
+	done   chan struct{} // closed when the handler has ended
+	thrown any           // what it panicked with
+}
+
+func (w *answer) serve(h http.Handler, in *http.Request) {
+	defer close(w.done)
 	defer in.Body.Close()
-	w := &answer{header: http.Header{}}
-	t.handler.ServeHTTP(w, in)
+	defer func() {
+		w.thrown = recover()
+		if w.out == nil {
+			return
+		}
+		var err error // io.EOF
+		if w.thrown != nil {
+			err = io.ErrUnexpectedEOF
+		}
+		_ = w.out.CloseWithError(err) // never fails
+	}()
+	h.ServeHTTP(w, in)
 	w.WriteHeader(http.StatusOK) // unless the handler chose
+}
+
+func (w *answer) response(req *http.Request, body io.ReadCloser, length int64) *http.Response {
+	header := w.header
+	if w.sent != nil {
+		header = w.sent
+	}
 	return &http.Response{
 		Status:        fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
 		StatusCode:    w.status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    1,
-		Header:        w.header,
-		Body:          io.NopCloser(&w.body),
-		ContentLength: int64(w.body.Len()),
+		Header:        header,
+		Body:          body,
+		ContentLength: length,
 		Request:       req,
-	}, nil
-}
-
-// answer gathers what a handler writes.
-type answer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
+	}
 }
 
 func (w *answer) Header() http.Header { return w.header }
@@ -92,5 +133,34 @@ func (w *answer) WriteHeader(status int) {
 
 func (w *answer) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	if w.out != nil {
+		return w.out.Write(b)
+	}
 	return w.body.Write(b)
+}
+
+// Flush hands over what was written so far.
+func (w *answer) Flush() {
+	if w.out != nil {
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	w.sent = w.header.Clone()
+	w.in, w.out = io.Pipe()
+	close(w.flushed)
+}
+
+// Read reads what was written before the first flush, then what comes.
+func (w *answer) Read(b []byte) (int, error) {
+	if w.body.Len() > 0 {
+		return w.body.Read(b)
+	}
+	return w.in.Read(b)
+}
+
+// Close tells the handler that nobody reads on, and waits for its end.
+func (w *answer) Close() error {
+	err := w.in.Close()
+	<-w.done
+	return err
 }
