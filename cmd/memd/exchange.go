@@ -16,7 +16,7 @@ func (c *cli) export() *cobra.Command {
 		Use:   "export",
 		Short: "Write memories out, for people or for another store",
 	}
-	return exchanging(cmd, c.exportNotes(cmd))
+	return exchanging(cmd, c.exportNotes(cmd), c.exportJSONL(cmd))
 }
 
 func (c *cli) importCommand() *cobra.Command {
@@ -24,7 +24,7 @@ func (c *cli) importCommand() *cobra.Command {
 		Use:   "import",
 		Short: "Take memories in, from people or from another store",
 	}
-	return exchanging(cmd, c.importNotes(cmd))
+	return exchanging(cmd, c.importNotes(cmd), c.importJSONL(cmd))
 }
 
 // exchanging makes the command of some forms, of which a run takes one.

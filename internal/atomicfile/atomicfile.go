@@ -5,6 +5,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,7 +23,15 @@ const tempPattern = ".memd-*.tmp"
 // On an error the file is as it was, with one exception: where only the sync
 // of the folder failed the new file is in place, but may not survive a power
 // cut.
-func WriteFile(path string, data []byte, perm fs.FileMode) (err error) {
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	return Write(path, perm, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Write is WriteFile of what fn writes. An error of fn leaves the file as it was.
+func Write(path string, perm fs.FileMode, fn func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	// CreateTemp opens exclusively with 0600: nobody else reads the content
 	// before its final permission is set.
@@ -37,7 +46,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) (err error) {
 			err = fmt.Errorf("write %s: %w", path, err)
 		}
 	}()
-	if _, err := f.Write(data); err != nil {
+	if err := fn(f); err != nil {
 		return err
 	}
 	if err := f.Chmod(perm); err != nil {
