@@ -304,3 +304,50 @@ func TestInsisting(t *testing.T) {
 type tripper func(*http.Request) (*http.Response, error)
 
 func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// What a handler flushes can be read before it ends, and who closes the answer ends it.
+func TestFlushed(t *testing.T) {
+	ended := make(chan error, 2)
+	overBoth(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Before", "yes")
+		_, _ = io.WriteString(w, "first\n")
+		w.(http.Flusher).Flush()
+		w.Header().Set("X-After", "no")
+		var err error
+		for err == nil { // until nobody reads
+			_, err = w.Write(bytes.Repeat([]byte("more\n"), 1000))
+		}
+		ended <- err
+	}, func(t *testing.T, c *Client) {
+		res, err := c.http.Get("http://localhost/v1/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Header.Get("X-Before") != "yes" || res.Header.Get("X-After") != "" {
+			t.Errorf("headers %v", res.Header)
+		}
+		first := make([]byte, len("first\nmore\n"))
+		if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "first\nmore\n" {
+			t.Errorf("%q, %v", first, err)
+		}
+		if err := res.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
+	// An end that is none is no end of the answer.
+	overBoth(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "first\n")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}, func(t *testing.T, c *Client) {
+		res, err := c.http.Get("http://localhost/v1/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if text, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) || string(text) != "first\n" {
+			t.Errorf("%q, %v", text, err)
+		}
+	})
+}
