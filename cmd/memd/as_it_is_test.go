@@ -55,7 +55,7 @@ func TestReadingLeavesTheStore(t *testing.T) {
 	before := b.state()
 	for _, args := range [][]string{
 		{"groom", "--dry-run"}, {"groom", "--reports"}, {"audit"}, {"stats"}, {"doctor"}, {"list"}, {"get", "--key", "release/day"},
-		{"recall", "releases"}, {"context"}, {"why", "releases", "--key", "release/day"}, {"session", "notes", "s"}, {"config"}, {"backup"},
+		{"recall", "releases"}, {"context"}, {"why", "releases", "--key", "release/day"}, {"session", "notes", "s"}, {"config"}, {"backup"}, {"export", "--jsonl", "-"},
 	} {
 		b.run(args...)
 		if after := b.state(); after != before {

@@ -81,7 +81,7 @@ func (r Room) add(text []byte) {
 // within returns a tier of which r has more rows than there is room for, "" for none.
 func (r Room) within(room Room) memd.Tier {
 	for _, t := range memd.AllTiers() {
-		if limit, known := room[t]; known && r[t] > limit {
+		if limit, known := room[t]; known && r[t] > max(0, limit) { // it may be beyond it already
 			return t
 		}
 	}

@@ -336,7 +336,7 @@ func TestFit(t *testing.T) {
 		t.Fatalf("%d held, %v", len(s.held), err)
 	}
 	in.Reset(file(t, records...))
-	if err := Fit(ctx, s, in, Room{memd.Short: 0}); err != nil {
+	if err := Fit(ctx, s, in, Room{memd.Short: -1}); err != nil {
 		t.Errorf("what stands does not fit: %v", err)
 	}
 	if n, err := in.Seek(0, io.SeekCurrent); n != 0 || err != nil {
