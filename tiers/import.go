@@ -19,7 +19,8 @@ type arrival struct {
 	rec   memd.Record
 	m     memd.Memory // what the guards left of it
 	sent  string      // the hash of the content that was sent
-	in    *inspected  // nil where no guard had to look
+	in    *inspected  // nil before a guard has looked, and where none has to
+	done  bool        // whether its outcome is known
 	wrong error       // why a rule refuses it, nil where none does
 	out   memd.Imported
 	err   error // of a guard, for the log
@@ -48,6 +49,15 @@ func (s *Service) Import(ctx context.Context, c memd.Caller, records []memd.Reco
 	// forgotten comes last.
 	slices.SortStableFunc(order, func(a, b *arrival) int { return a.turn() - b.turn() })
 	for some := range slices.Chunk(order, importedAtOnce) {
+		if err := s.takeStanding(ctx, c, some, now); err != nil {
+			return nil, err
+		}
+		if some = slices.DeleteFunc(slices.Clone(some), func(a *arrival) bool { return a.done }); len(some) == 0 {
+			continue
+		}
+		for _, a := range some {
+			s.guarded(a)
+		}
 		if err := s.takeIn(ctx, c, some, now, dry); err != nil {
 			return nil, err
 		}
@@ -68,6 +78,31 @@ func (a *arrival) turn() int {
 		return 0
 	}
 	return 1
+}
+
+// takeStanding answers for rows that stand already, just as they come: no guard need
+// look at them, which takes longer than all the rest.
+func (s *Service) takeStanding(ctx context.Context, c memd.Caller, some []*arrival, now memd.Time) error {
+	return s.store.Update(ctx, func(tx *store.Tx) error {
+		w := &intake{Service: s, tx: tx, caller: c, now: now}
+		if err := w.look(some); err != nil {
+			return err
+		}
+		for _, a := range some {
+			here, stands := w.standing[a.rec.ID]
+			if a.done = false; a.rec.Type != memd.MemoryRecord || a.wrong != nil || !stands {
+				continue
+			}
+			if rehash(&here); here.ContentHash != a.sent {
+				continue
+			}
+			if a.out, a.done = w.leftOut(a); !a.done {
+				a.out = w.compare(a, &here)
+				a.done = a.out.Outcome == memd.Unchanged // a guard may make it so
+			}
+		}
+		return nil
+	})
 }
 
 // takeIn is the write of some records.

@@ -21,8 +21,7 @@ const (
 	maxSupersedes = 1000 // ids
 )
 
-// arrive checks a record by every rule that needs no store, and has the guards look at
-// it: within the write nobody waits for them.
+// arrive checks a record by every rule that needs neither the store nor a guard.
 func (s *Service) arrive(c memd.Caller, rec memd.Record, now memd.Time) arrival {
 	a := arrival{rec: rec}
 	switch rec.Type {
@@ -48,6 +47,14 @@ func (s *Service) arrive(c memd.Caller, rec memd.Record, now memd.Time) arrival 
 	}
 	a.m.ContentHash = ContentHash(&a.m)
 	a.sent = a.m.ContentHash
+	return a
+}
+
+// guarded has the guards look at a row: within the write nobody waits for them.
+func (s *Service) guarded(a *arrival) {
+	if a.wrong != nil || a.rec.Type != memd.MemoryRecord {
+		return
+	}
 	a.m.Tags, a.m.Access = slices.Clone(a.m.Tags), slices.Clone(a.m.Access)
 	if a.m.Tier == memd.Transient {
 		a.in = s.inspectFields(&a.m, fieldsOf(&a.m))
@@ -58,7 +65,6 @@ func (s *Service) arrive(c memd.Caller, rec memd.Record, now memd.Time) arrival 
 		a.m.Tags = union([]string{}, a.m.Tags)
 		rehash(&a.m)
 	}
-	return a
 }
 
 // plain refuses a record with fields that one of its type, which bare is, does not have.

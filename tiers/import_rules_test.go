@@ -204,9 +204,12 @@ func TestImportGuards(t *testing.T) {
 			t.Errorf("stands %+v", m)
 		}
 	}
-	// Taken in again, what was redacted is what stands.
+	// Taken in again, what was redacted is what stands; in labels as well.
 	h.outcomes(memd.Unchanged, shortRecord(idB, "the bot uses "+token))
-	for action, want := range map[string]int{"import": 1, "guard_redact": 1} {
+	labelled := shortRecord(idD, "labelled", func(r *memd.Record) { r.Tags = []string{token} })
+	h.outcomes(memd.Created, labelled)
+	h.outcomes(memd.Unchanged, labelled)
+	for action, want := range map[string]int{"import": 2, "guard_redact": 2} {
 		var found []store.Entry
 		h.must(h.store.View(ctx, func(v *store.View) (err error) {
 			found, err = v.Log(store.LogFilter{Action: action, Limit: 50})
