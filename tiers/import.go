@@ -203,12 +203,18 @@ func (w *intake) look(some []*arrival) (err error) {
 // take takes in one record. What it refuses it refuses before it has changed anything.
 func (w *intake) take(a *arrival) (memd.Imported, error) {
 	if a.wrong != nil {
-		return memd.Imported{ID: a.rec.ID}, a.wrong
+		id := a.rec.ID
+		if idOf(id) != nil { // it may be anything
+			id = ""
+		}
+		return memd.Imported{ID: id}, a.wrong
 	}
-	switch a.rec.Type {
-	case memd.KeyRecord:
+	switch {
+	case a.rec.Type != memd.MemoryRecord && a.in.refused != nil:
+		return memd.Imported{ID: a.rec.ID}, a.in.refused
+	case a.rec.Type == memd.KeyRecord:
 		return w.takeKey(a)
-	case memd.TombstoneRecord:
+	case a.rec.Type == memd.TombstoneRecord:
 		return w.takeTombstone(a)
 	}
 	return w.takeMemory(a)

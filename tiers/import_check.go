@@ -50,9 +50,15 @@ func (s *Service) arrive(c memd.Caller, rec memd.Record, now memd.Time) arrival 
 	return a
 }
 
-// guarded has the guards look at a row: within the write nobody waits for them.
+// guarded has the guards look at a record: within the write nobody waits for them. Names
+// that no other write takes from outside are labels as a key is.
 func (s *Service) guarded(a *arrival) {
-	if a.wrong != nil || a.rec.Type != memd.MemoryRecord {
+	if a.wrong != nil {
+		return
+	}
+	if a.rec.Type != memd.MemoryRecord {
+		a.m = memd.Memory{Tier: memd.Long, Namespace: a.rec.Namespace, MemoryKey: a.rec.MemoryKey}
+		a.in = s.inspectFields(&a.m, fieldsOf(&a.m))
 		return
 	}
 	a.m.Tags, a.m.Access = slices.Clone(a.m.Tags), slices.Clone(a.m.Access)
@@ -60,6 +66,11 @@ func (s *Service) guarded(a *arrival) {
 		a.in = s.inspectFields(&a.m, fieldsOf(&a.m))
 	} else {
 		a.in = s.inspect(&a.m)
+	}
+	if a.in.refused == nil {
+		names := []field{{"verified_by", &a.m.VerifiedBy, true, true}, {"session_owner", &a.rec.SessionOwner, true, true}}
+		names = slices.DeleteFunc(names, func(f field) bool { return *f.text == "" })
+		a.in.refused = s.inspectFields(&memd.Memory{Tier: a.m.Tier, Namespace: a.m.Namespace}, names).refused
 	}
 	if a.in.changed {
 		a.m.Tags = union([]string{}, a.m.Tags)

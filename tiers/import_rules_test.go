@@ -1,6 +1,9 @@
 package tiers_test
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +220,53 @@ func TestImportGuards(t *testing.T) {
 		}))
 		if len(found) != want {
 			t.Errorf("%d entries of %s, want %d: %+v", len(found), action, want, found)
+		}
+	}
+}
+
+// A secret in any field of a record, of whichever type, comes to no file of the folder.
+func TestNoFieldOfARecordIsForgotten(t *testing.T) {
+	h := newHouse(t, nil)
+	h.Service = h.WithGuard(with(configs.GuardBlock))
+	base := map[string]memd.Record{
+		"short": shortRecord(idA, "plain"), "long": versionRecord(idB, "k", 1, "plain", current()), "key": {Type: memd.KeyRecord, Namespace: "default", MemoryKey: "k", Version: 1},
+		"note":      {Type: memd.MemoryRecord, ID: idC, Tier: memd.Transient, Summary: "plain", SessionID: "s"},
+		"tombstone": grave(idD, "k", &memd.Memory{Summary: "plain"}, h.now()),
+	}
+	n := 0
+	for name, plain := range base {
+		for i := range reflect.TypeOf(plain).NumField() {
+			rec, f := plain, reflect.TypeOf(plain).Field(i)
+			n++
+			if rec.ID != "" {
+				rec.ID = fmt.Sprintf("01a22e00-0000-7000-8000-%012x", n)
+			}
+			if rec.MemoryKey != "" {
+				rec.MemoryKey = fmt.Sprint("k", n)
+			}
+			if rec.Summary != "" {
+				rec.Summary = fmt.Sprint("plain ", n)
+			}
+			at := reflect.ValueOf(&rec).Elem().Field(i)
+			switch {
+			case at.Kind() == reflect.String:
+				at.SetString(aToken)
+			case f.Type == reflect.TypeFor[[]string]():
+				at.Set(reflect.ValueOf([]string{aToken}))
+			default:
+				continue
+			}
+			out := must(h.Import(ctx, admin, []memd.Record{rec}, true))[0]
+			read := slices.Contains([]string{"ContentHash", "Supersedes", "SupersededBy", "SourceHash"}, f.Name) // and not kept
+			if !read && out.Outcome != memd.Refused || strings.Contains(fmt.Sprint(out), aToken) {
+				t.Errorf("%s.%s: %+v", name, f.Name, out)
+			}
+			must(h.Import(ctx, admin, []memd.Record{rec}, false))
+		}
+	}
+	for _, text := range h.everywhere(`.dump`) {
+		if strings.Contains(text, aToken) {
+			t.Error("the folder holds the secret")
 		}
 	}
 }
