@@ -127,7 +127,7 @@ func (e *exporting) versions(k headKey, in []int) error {
 		}
 		return cmp.Or(b.Version-a.Version, cmp.Compare(b.ID, a.ID))
 	})
-	if head == "" && known && (len(all) == 0 || all[0].Version < h.Version) {
+	if head == "" && known && !e.unread(h) && (len(all) == 0 || all[0].Version < h.Version) {
 		e.counters = append(e.counters, counter{k, h.Version})
 	}
 	var older []string
@@ -148,6 +148,13 @@ func (e *exporting) versions(k headKey, in []int) error {
 		}
 	}
 	return nil
+}
+
+// unread reports whether a head may well have a row, in a database that cannot be read.
+func (e *exporting) unread(h Head) bool {
+	return h.ID != "" && slices.ContainsFunc(e.parts, func(p *part) bool {
+		return p.file == h.File && e.missed[slices.Index(e.parts, p)] != nil
+	})
 }
 
 // keyless exports the rows of a tier without a key.
