@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -125,6 +126,9 @@ func Open(ctx context.Context, opts Options) (*Set, error) {
 	}
 	if err := makePrivate(path); err != nil {
 		return nil, fail("create the database file", err)
+	}
+	if err := removeUnfinished(filepath.Join(opts.Dir, BackupDir), opts.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		opts.Log.Warn("what a backup or an export left is still there", "error", err)
 	}
 	s := &Set{turns: newTurns(readers), dir: opts.Dir, now: opts.Now, log: opts.Log, budgets: opts.Budgets, key: opts.Key, opened: opts.Now(),
 		version: opts.Version, keep: opts.KeepBackups, free: freeSpace, alone: openedAlone, ghosts: map[ghost]memd.Tier{},

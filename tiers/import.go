@@ -12,7 +12,7 @@ import (
 
 // importedAtOnce is how many records are one write: neither does the disk wait for each
 // of them, nor does another writer wait for all.
-const importedAtOnce = 64
+const importedAtOnce = 128
 
 // arrival is a record on its way in.
 type arrival struct {
