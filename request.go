@@ -108,10 +108,10 @@ type Fate string
 
 // Fates.
 const (
-	Forgotten Fate = "forgotten"
-	Archived  Fate = "archived" // it was resolved
-	Deleted   Fate = "deleted"  // by hand, in the file
-	Expired   Fate = "expired"
+	FateForgotten Fate = "forgotten"
+	FateArchived  Fate = "archived" // it was resolved
+	FateDeleted   Fate = "deleted"  // by hand, in the file
+	FateExpired   Fate = "expired"
 )
 
 // GonePage is one page of such keys, in their order.

@@ -60,7 +60,7 @@ func (v *View) Gone(namespace, behind string, limit int, now memd.Time) (found [
 // worse is the fate that says more: who forgets a key means every version of it, and
 // a head without a row is what archiving leaves as well.
 func worse(a, b memd.Fate) memd.Fate {
-	rank := []memd.Fate{memd.Expired, memd.Deleted, memd.Archived, memd.Forgotten}
+	rank := []memd.Fate{memd.FateExpired, memd.FateDeleted, memd.FateArchived, memd.FateForgotten}
 	if slices.Index(rank, a) > slices.Index(rank, b) {
 		return a
 	}

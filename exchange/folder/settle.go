@@ -67,7 +67,7 @@ func (j *job) fits(ctx context.Context, tasks []*task) error {
 // compare is notes.Compare, and what it cannot know: how a memory ended, and which time
 // it is.
 func (j *job) compare(t *task) notes.Verdict {
-	s := notes.Sides{Last: t.last, Row: t.says(), Gone: t.gone == memd.Forgotten || t.gone == memd.Deleted}
+	s := notes.Sides{Last: t.last, Row: t.says(), Gone: t.gone == memd.FateForgotten || t.gone == memd.FateDeleted}
 	if t.file != nil {
 		s.File = t.file.note
 	}
@@ -78,9 +78,9 @@ func (j *job) compare(t *task) notes.Verdict {
 		return notes.Verdict{Outcome: notes.Unchanged, Do: notes.Nothing, Reason: reason}
 	}
 	switch ends := s.File.ExpiresAt; {
-	case t.gone == memd.Archived, t.gone == "" && !s.File.ResolvedAt.IsZero():
+	case t.gone == memd.FateArchived, t.gone == "" && !s.File.ResolvedAt.IsZero():
 		return stays("the memory is resolved, and in the archive")
-	case t.gone == memd.Expired, !ends.IsZero() && !ends.After(j.Now()):
+	case t.gone == memd.FateExpired, !ends.IsZero() && !ends.After(j.Now()):
 		return stays("the memory has expired")
 	}
 	v := notes.Compare(s)
