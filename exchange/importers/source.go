@@ -1,0 +1,32 @@
+package importers
+
+import (
+	"path/filepath"
+	"strings"
+
+	"memd/exchange/notes"
+)
+
+// SourceOf writes the absolute path of a file as a source, which is relative: to the
+// root of its namespace where it stands below that, else to the home folder, else to
+// the root of the file system. root and home may be "", for none.
+func SourceOf(file, root, home string) string {
+	for _, base := range []string{root, home, string(filepath.Separator)} {
+		if base == "" {
+			continue
+		}
+		rel, err := filepath.Rel(base, file)
+		if err == nil && rel != "." && filepath.IsLocal(rel) {
+			return folded(notes.SourceOf(filepath.ToSlash(rel)))
+		}
+	}
+	return folded(notes.SourceOf(filepath.Base(file)))
+}
+
+// folded is a source with a folder before it: of a bare name memd wants to know the suffix.
+func folded(source string) string {
+	if strings.Contains(source, "/") {
+		return source
+	}
+	return "./" + source
+}
