@@ -153,7 +153,7 @@ func (r *reader) session(s session) importers.Item {
 		return importers.Item{}
 	}
 	m := r.row(memd.Summary, s.ID, s.Project, "", s.StartedAt, s.EndedAt)
-	m.ID = importers.ID(m.CreatedAt, agent, "session", s.ID)
+	m.ID = importers.ID(m.CreatedAt, agent, m.Namespace, "session", s.ID)
 	return short(m, s.Summary, s.Summary)
 }
 
@@ -162,7 +162,7 @@ func (r *reader) prompt(p prompt) importers.Item {
 		return importers.Item{}
 	}
 	m := r.row(memd.Event, p.SessionID, p.Project, "", p.CreatedAt, "")
-	m.ID = importers.ID(m.CreatedAt, agent, "prompt", identity(p.SyncID, p.ID, p.CreatedAt), p.Content)
+	m.ID = importers.ID(m.CreatedAt, agent, m.Namespace, "prompt", identity(p.SyncID, p.ID, p.CreatedAt), p.Content)
 	return short(m, "User: "+p.Content, p.Content)
 }
 
@@ -221,7 +221,7 @@ func (r *reader) observation(ob observation) importers.Item {
 
 func (r *reader) happened(ob observation, kind memd.Kind) importers.Item {
 	m := r.row(kind, ob.SessionID, ob.Project, ob.Scope, ob.CreatedAt, ob.UpdatedAt)
-	m.ID = importers.ID(m.CreatedAt, agent, "observation", identity(ob.SyncID, ob.ID, ob.CreatedAt), ob.Title)
+	m.ID = importers.ID(m.CreatedAt, agent, m.Namespace, "observation", identity(ob.SyncID, ob.ID, ob.CreatedAt), ob.Title)
 	if tool := importers.Line(ob.ToolName, memd.MaxTagChars); tool != "" {
 		m.Tags = []string{tool}
 	}

@@ -101,11 +101,11 @@ func (x *exchanges) begin(m message) {
 	if m.session == "" {
 		m.session = x.stem()
 	}
-	x.id = importers.ID(m.at, "transcript", m.session, m.id, m.text)
+	x.id = importers.ID(m.at, "transcript", x.namespace(m.dir), m.session, m.id, m.text)
 	if m.at.IsZero() && m.id == "" { // the same words may be said again
 		x.twins[x.id]++
 		if n := x.twins[x.id]; n > 1 {
-			x.id = importers.ID(m.at, "transcript", m.session, m.id, m.text, strconv.Itoa(n))
+			x.id = importers.ID(m.at, "transcript", x.namespace(m.dir), m.session, m.id, m.text, strconv.Itoa(n))
 		}
 	}
 	m.text = ""
