@@ -37,7 +37,7 @@ func (c *cli) importJSONL(cmd *cobra.Command) form {
 			}
 		}
 		opts := jsonl.Options{Dry: cmd.Flags().Lookup("dry-run").Value.String() == "true"}
-		in, err := c.lines(place)
+		in, err := c.lines("jsonl", place)
 		if err != nil {
 			return err
 		}
@@ -60,24 +60,24 @@ func (c *cli) importJSONL(cmd *cobra.Command) form {
 	}}
 }
 
-// lines opens what is imported, which is read more than once: what comes on stdin is
-// kept in a file without a name meanwhile.
-func (c *cli) lines(place string) (*os.File, error) {
+// lines opens what a flag names to be imported, which is read more than once: what comes
+// on stdin is kept in a file without a name meanwhile.
+func (c *cli) lines(flag, place string) (*os.File, error) {
 	if place == "" {
-		return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "jsonl", "--jsonl names no file")
+		return nil, memd.FieldErrorf(memd.CodeInvalidRequest, flag, "--%s names no file", flag)
 	}
 	from := c.in
 	if place != fromStdin {
 		f, err := os.Open(place)
 		if err != nil {
-			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, "jsonl", "%v", err)
+			return nil, memd.FieldErrorf(memd.CodeInvalidRequest, flag, "%v", err)
 		}
 		info, err := f.Stat()
 		if err == nil && info.Mode().IsRegular() {
 			return f, nil
 		}
 		if err == nil && info.IsDir() {
-			err = memd.FieldErrorf(memd.CodeInvalidRequest, "jsonl", "%s is a folder", place)
+			err = memd.FieldErrorf(memd.CodeInvalidRequest, flag, "%s is a folder", place)
 		}
 		if err != nil {
 			_ = f.Close()
