@@ -24,7 +24,7 @@ func (c *cli) importCommand() *cobra.Command {
 		Use:   "import",
 		Short: "Take memories in, from people or from another store",
 	}
-	return exchanging(cmd, c.importNotes(cmd), c.importJSONL(cmd))
+	return exchanging(cmd, append([]form{c.importNotes(cmd), c.importJSONL(cmd)}, c.importOthers(cmd)...)...)
 }
 
 // exchanging makes the command of some forms, of which a run takes one.

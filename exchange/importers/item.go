@@ -14,7 +14,7 @@ type Item struct {
 	Line int    // at which it begins, from 1; 0 where it is the whole file
 
 	Long  *memd.RememberLongTerm // with its namespace; VerifiedAt is the file's, zero where nobody knows
-	Short *memd.Memory           // with its namespace, id and times; CreatedAt is zero where nobody knows
+	Short *memd.Memory           // with its namespace, id and times; CreatedAt is zero where nobody knows it
 }
 
 // Items are what a reader finds, in the order of the file. An error that is a

@@ -1,7 +1,6 @@
 package importers
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -30,20 +29,20 @@ func Run(ctx context.Context, store Store, items Items, o Options) (Report, erro
 // fit refuses an import for which there is no room before anything is written. What
 // stands already needs none; it is looked for only where the number of all is too large.
 func fit(ctx context.Context, store Store, items Items, o Options) error {
-	long, short := 0, 0
+	coming := jsonl.Room{}
 	for it, err := range items {
 		if _, isFault := errors.AsType[*notes.Fault](err); err != nil && !isFault {
 			return err
 		}
 		switch {
 		case it.Long != nil:
-			long++
+			coming[memd.Long]++
 		case it.Short != nil:
-			short++
+			coming[memd.Short]++
 		}
 	}
 	room, err := store.Room(ctx)
-	if err != nil || long <= room.Long && short <= room.Short {
+	if err != nil || tooMany(coming, room) == nil {
 		return err
 	}
 	o.DryRun = true
@@ -51,17 +50,19 @@ func fit(ctx context.Context, store Store, items Items, o Options) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(tooMany(memd.Long, "keys", planned.new[memd.Long], room.Long), tooMany(memd.Short, "rows", planned.new[memd.Short], room.Short))
+	return tooMany(planned.new, room)
 }
 
-// tooMany is the error of an import with n new rows of a tier, nil where there is room
-// for them.
-func tooMany(t memd.Tier, what string, n, room int) error {
-	if n <= max(0, room) {
-		return nil
+// tooMany is the error of an import of so many new rows, nil where there is room for
+// them.
+func tooMany(coming, room jsonl.Room) error {
+	for _, t := range []memd.Tier{memd.Long, memd.Short} {
+		if limit, known := room[t]; known && coming[t] > max(0, limit) {
+			return memd.Errorf(memd.CodeBudgetExceeded, "nothing was imported: %d %s memories are new, and budgets.%s_rows has room for %d", coming[t], t, t, max(0, limit)).
+				WithHint("raise budgets.%s_rows, or import less", t)
+		}
 	}
-	return memd.Errorf(memd.CodeBudgetExceeded, "nothing was imported: %d %s are new, and budgets.%s_rows has room for %d", n, what, t, max(0, room)).
-		WithHint("raise budgets.%s_rows, or import less", t)
+	return nil
 }
 
 // importing is one Run.
@@ -79,7 +80,7 @@ type importing struct {
 }
 
 func newReport(o Options) Report {
-	return Report{DryRun: o.DryRun, Entries: []Entry{}, new: map[memd.Tier]int{}}
+	return Report{DryRun: o.DryRun, Entries: []Entry{}, new: jsonl.Room{}}
 }
 
 func run(ctx context.Context, store Store, items Items, o Options) (Report, error) {
@@ -122,8 +123,8 @@ func (r *importing) take(it Item) error {
 	return nil
 }
 
-// undated says why an entry is refused that would count as of today.
-const undated = "neither the entry nor the file says of when it is"
+// undated says why an entry is refused that would count as verified today.
+const undated = "neither the entry nor the file says of when it is: a file has a date, a pipe has none"
 
 // again reports whether a key, or an id, came before in this run.
 func (r *importing) again(namespace, name string) bool {

@@ -16,6 +16,7 @@ import (
 	"memd/exchange/importers/engram"
 	"memd/exchange/importers/graph"
 	"memd/exchange/importers/transcript"
+	"memd/exchange/jsonl"
 	"memd/guard/confine"
 	"memd/internal/memtest"
 	"memd/store"
@@ -27,7 +28,7 @@ type door struct {
 	*tiers.Service
 	set    *store.Set
 	clock  *memtest.Clock
-	limits importers.Room
+	limits jsonl.Room
 	caller memd.Caller
 	writes int
 }
@@ -39,7 +40,7 @@ func newDoor(t testing.TB, edit func(*configs.Budgets)) *door {
 		if edit != nil {
 			edit(b)
 		}
-		d.limits = importers.Room{Long: b.LongRows, Short: b.ShortRows}
+		d.limits = jsonl.Room{memd.Long: b.LongRows, memd.Short: b.ShortRows}
 	})
 	d.Service = tiers.New(d.set)
 	return d
@@ -76,12 +77,12 @@ func (d *door) Import(ctx context.Context, records []json.RawMessage, dry bool) 
 	return d.Service.Import(ctx, d.caller, rows, dry)
 }
 
-func (d *door) Room(ctx context.Context) (importers.Room, error) {
+func (d *door) Room(ctx context.Context) (jsonl.Room, error) {
 	st, err := d.set.Stats(ctx)
-	room := importers.Room{Long: d.limits.Long - st.Heads, Short: d.limits.Short}
+	room := jsonl.Room{memd.Long: d.limits[memd.Long] - st.Heads, memd.Short: d.limits[memd.Short]}
 	for _, tier := range st.Tiers {
 		if tier.Tier == memd.Short {
-			room.Short -= tier.Rows
+			room[memd.Short] -= tier.Rows
 		}
 	}
 	return room, err
@@ -335,12 +336,15 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// What nobody dates is not taken for today's, and what is dated ahead is.
+// Knowledge that nobody dates is not taken for verified today; an event is, as one of which
+// nobody knows more. What is dated ahead is of today.
 func TestDates(t *testing.T) {
 	d := newDoor(t, nil)
 	undated := importers.Origin{File: "stdin", Source: "./memory.json"}
 	want(t, d.run(t, graph.Read(strings.NewReader(ada), undated)), 0, 0, 0, 0, 1)
-	want(t, d.run(t, transcript.Read(strings.NewReader("User: a"), transcript.Options{Origin: undated})), 0, 0, 0, 0, 1)
+	want(t, d.run(t, transcript.Read(strings.NewReader("User: a"), transcript.Options{Origin: undated})), 1, 0, 0, 0, 0)
+	d.clock.Advance(time.Hour)
+	want(t, d.run(t, transcript.Read(strings.NewReader("User: a"), transcript.Options{Origin: undated})), 0, 0, 1, 0, 0)
 	undated.Date = memd.At(d.clock.Now().Add(24 * time.Hour))
 	want(t, d.run(t, graph.Read(strings.NewReader(ada), undated)), 1, 0, 0, 0, 0)
 	if at := d.rows(t, memd.Long)[0].VerifiedAt; !at.Equal(d.clock.Now()) {

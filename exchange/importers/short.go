@@ -15,14 +15,13 @@ type sent struct {
 func (r *importing) short(it Item) error {
 	m := *it.Short
 	e := Entry{File: it.File, Line: it.Line, Namespace: m.Namespace, ID: m.ID}
-	switch {
-	case m.CreatedAt.IsZero():
-		r.report.add(e.refuse(memd.CodeMissingField, undated), memd.Short)
-		return nil
-	case r.again("", m.ID): // it stands twice in the file
+	if r.again("", m.ID) { // it stands twice in the file
 		e.Outcome = notes.Unchanged
 		r.report.add(e, memd.Short)
 		return nil
+	}
+	if m.CreatedAt.IsZero() { // it is of today as far as anybody knows
+		m.CreatedAt = r.o.Now
 	}
 	m.CreatedAt = earlier(m.CreatedAt, r.o.Now)
 	if m.UpdatedAt = earlier(m.UpdatedAt, r.o.Now); m.UpdatedAt.Before(m.CreatedAt.Time) {

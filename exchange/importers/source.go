@@ -16,7 +16,11 @@ func SourceOf(file, root, home string) string {
 			continue
 		}
 		rel, err := filepath.Rel(base, file)
-		if err == nil && rel != "." && filepath.IsLocal(rel) {
+		switch {
+		case err != nil || !filepath.IsLocal(rel):
+		case rel == ".":
+			return rel
+		default:
 			return folded(notes.SourceOf(filepath.ToSlash(rel)))
 		}
 	}

@@ -19,11 +19,5 @@ type Store interface {
 	// Gone lists keys whose memories are no longer in force, a page at a time.
 	Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error)
 	RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error)
-	Room(ctx context.Context) (Room, error)
-}
-
-// Room is how much still fits.
-type Room struct {
-	Long  int // keys
-	Short int // rows
+	Room(ctx context.Context) (jsonl.Room, error)
 }

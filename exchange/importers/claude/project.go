@@ -2,7 +2,9 @@ package claude
 
 import (
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -71,4 +73,20 @@ func hyphened(name string) string {
 		}
 	}
 	return b.String()
+}
+
+// Worked returns the folder of the project that a folder of memories is of: the one that
+// Claude Code keeps it for, "" where that is not on this machine, else the folder itself.
+// dir is absolute.
+func Worked(dir string) string {
+	kept := filepath.Dir(dir)
+	if filepath.Base(dir) != "memory" || filepath.Base(filepath.Dir(kept)) != "projects" || !strings.HasPrefix(filepath.Base(kept), "-") {
+		return dir
+	}
+	root := filepath.VolumeName(dir) + string(filepath.Separator)
+	found := FolderOf(os.DirFS(root), filepath.Base(kept))
+	if found == "" {
+		return ""
+	}
+	return filepath.Join(root, found)
 }
