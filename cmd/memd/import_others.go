@@ -135,7 +135,14 @@ func (c *cli) dateOf(place string) memd.Time {
 }
 
 func (c *cli) takeIn(cmd *cobra.Command, items importers.Items) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
 	o := importers.Options{DryRun: cmd.Flags().Lookup("dry-run").Value.String() == "true", Now: memd.At(time.Now())}
+	if cfg.Dates.Absolute {
+		o.Zone = cfg.Dates.Zone()
+	}
 	return c.with(cmd, func(m *memory) error {
 		report, err := importers.Run(cmd.Context(), othersStore{door{m.Client}}, items, o)
 		if c.json {

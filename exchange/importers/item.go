@@ -13,8 +13,12 @@ type Item struct {
 	File string // as the caller named it
 	Line int    // at which it begins, from 1; 0 where it is the whole file
 
-	Long  *memd.RememberLongTerm // with its namespace; VerifiedAt is the file's, zero where nobody knows
-	Short *memd.Memory           // with its namespace, id and times; CreatedAt is zero where nobody knows it
+	// Long has its namespace; VerifiedAt is of the entry or the file, zero where nobody
+	// knows.
+	Long *memd.RememberLongTerm
+	// Short has its namespace and id; CreatedAt is as VerifiedAt, and WrittenAt zero where
+	// the entry itself does not say when it was.
+	Short *memd.Memory
 }
 
 // Items are what a reader finds, in the order of the file. An error that is a

@@ -9,6 +9,11 @@ import (
 // has something new to say.
 func (r *importing) long(e Entry, req memd.RememberLongTerm) (Entry, error) {
 	req.VerifiedAt = earlier(req.VerifiedAt, r.o.Now)
+	if req.Kind == memd.Project { // as the door does, but of the file's day
+		for _, text := range []*string{&req.Summary, &req.RawContent, &req.Why, &req.HowToApply} {
+			r.o.date(text, req.VerifiedAt)
+		}
+	}
 	head, err := r.store.Head(r.ctx, req.Namespace, req.MemoryKey)
 	if err != nil && memd.CodeOf(err) == memd.CodeNotFound {
 		return r.fresh(e, req)
@@ -24,7 +29,7 @@ func (r *importing) long(e Entry, req memd.RememberLongTerm) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	if saysRedacted(whole, &req) {
+	if keeps(whole, rowOf(&req)) {
 		return e, nil
 	}
 	if head.Source != req.Source {
@@ -61,7 +66,7 @@ func (r *importing) moved(req *memd.RememberLongTerm) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if saysRedacted(whole, req) {
+		if keeps(whole, rowOf(req)) {
 			return true, nil
 		}
 	}

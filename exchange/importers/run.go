@@ -4,16 +4,33 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"time"
 
 	"memd"
 	"memd/exchange/jsonl"
 	"memd/exchange/notes"
+	"memd/guard/dates"
 )
 
 // Options of a Run.
 type Options struct {
-	DryRun bool      // compare, and write nothing; what guards would refuse of a long row is not known then
-	Now    memd.Time // no date is later
+	DryRun bool           // compare, and write nothing; what guards would refuse of a long row is not known then
+	Now    memd.Time      // no date is later
+	Zone   *time.Location // in which relative dates are made absolute, by the day of the entry; nil: they are left alone
+}
+
+// maxDated bounds what dates make of a text, in bytes; one that would be longer is left
+// as it is.
+const maxDated = 64<<10 - 1<<10
+
+// date puts the dates beside the words of a text that tell them, on the day of at.
+func (o Options) date(text *string, at memd.Time) {
+	if o.Zone == nil {
+		return
+	}
+	if dated := dates.Absolute(*text, at.In(o.Zone)); len(dated) <= maxDated {
+		*text = dated
+	}
 }
 
 // Run writes what a reader finds, and reports entry by entry. What is refused is

@@ -351,3 +351,48 @@ func TestDates(t *testing.T) {
 		t.Errorf("verified at %v", at)
 	}
 }
+
+// Relative dates are of the day of what tells them, not of the import, and a file that
+// was only touched since says nothing new.
+func TestRelativeDates(t *testing.T) {
+	d := newDoor(t, nil)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "freeze.md")
+	if err := os.WriteFile(path, []byte("---\nname: freeze\ndescription: no paint after tomorrow\ntype: project\n---\nNo paint after tomorrow.\n**Why:** the fair\n**How to apply:** refuse\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := confine.Open(dir, ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	o := importers.Options{Now: memd.At(d.clock.Now()), Zone: time.UTC}
+	note := claude.Read(folder, claude.Options{Project: "project/dock"})
+	chat := chatOf("[2026-03-01 10:00] User: what is due tomorrow?\n")
+	undated := transcript.Read(strings.NewReader("User: and today?"), transcript.Options{Origin: origin("b.md")})
+	for i, at := range []time.Time{dated.Time, dated.Time, dated.Add(48 * time.Hour)} {
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		for _, items := range []importers.Items{note, chat, undated} {
+			r, err := importers.Run(t.Context(), d, items, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				want(t, r, 1, 0, 0, 0, 0)
+			} else {
+				want(t, r, 0, 0, 1, 0, 0)
+			}
+		}
+	}
+	want(t, d.run(t, chat), 0, 0, 1, 0, 0) // without a zone
+	if m := d.rows(t, memd.Long)[0]; !strings.Contains(m.Summary, "tomorrow (2026-03-02)") || !strings.Contains(m.RawContent, "tomorrow (2026-03-02)") {
+		t.Errorf("%q, %q", m.Summary, m.RawContent)
+	}
+	for _, m := range d.rows(t, memd.Short) {
+		if strings.Contains(m.Summary, "due") != strings.Contains(m.Summary, "tomorrow (2026-03-02)") || strings.Contains(m.Summary, "today (") {
+			t.Errorf("%q", m.Summary)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memd"
+	"memd/guard/dates"
 	"memd/tiers"
 )
 
@@ -23,14 +24,14 @@ func says(version memd.Memory, req *memd.RememberLongTerm) bool {
 // mark is what a guard puts in the place of what it takes out of a text.
 var mark = regexp.MustCompile(`\[redacted:[a-z0-9_-]+\]`)
 
-// saysRedacted reports whether a whole row says what is asked for, but for what a guard
-// took out of it.
-func saysRedacted(row memd.Memory, req *memd.RememberLongTerm) bool {
-	if req.Kind != "" && row.Kind != req.Kind {
+// keeps reports whether a whole row is what the store makes of what is asked for: the
+// same but for what a guard took out of it, and for the dates beside its words.
+func keeps(row, asked memd.Memory) bool {
+	if asked.Kind != "" && row.Kind != asked.Kind {
 		return false
 	}
 	for _, f := range [...]struct{ left, sent string }{
-		{row.Summary, req.Summary}, {row.RawContent, req.RawContent}, {row.Why, req.Why}, {row.HowToApply, req.HowToApply},
+		{row.Summary, asked.Summary}, {row.RawContent, asked.RawContent}, {row.Why, asked.Why}, {row.HowToApply, asked.HowToApply},
 	} {
 		if !fits(words(f.left), words(f.sent)) {
 			return false
@@ -39,7 +40,7 @@ func saysRedacted(row memd.Memory, req *memd.RememberLongTerm) bool {
 	return true
 }
 
-func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+func words(s string) string { return strings.Join(strings.Fields(dates.Bare(s)), " ") }
 
 // fits reports whether sent is left with something in the place of each mark.
 func fits(left, sent string) bool {

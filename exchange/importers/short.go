@@ -20,6 +20,10 @@ func (r *importing) short(it Item) error {
 		r.report.add(e, memd.Short)
 		return nil
 	}
+	if !m.WrittenAt.IsZero() {
+		r.o.date(&m.Summary, m.WrittenAt)
+		r.o.date(&m.RawContent, m.WrittenAt)
+	}
 	if m.CreatedAt.IsZero() { // it is of today as far as anybody knows
 		m.CreatedAt = r.o.Now
 	}
@@ -39,6 +43,13 @@ func (r *importing) answered(n int, _ []byte, out memd.Imported) error {
 	w := r.waiting[n]
 	if out.Outcome != memd.Conflict || out.Field != "content" {
 		return r.settled(n, nil, out)
+	}
+	standing, err := r.store.Get(r.ctx, w.row.ID)
+	if err == nil && keeps(standing, *w.row) {
+		return r.settled(n, nil, memd.Imported{Outcome: memd.Unchanged, ID: w.row.ID})
+	}
+	if err != nil && memd.CodeOf(err) != memd.CodeNotFound {
+		return err
 	}
 	w.entry.ID = after(w.row.ID, w.row.RawContent)
 	w.row.ID = w.entry.ID

@@ -171,7 +171,7 @@ func (r *reader) row(kind memd.Kind, session, project, scope, created, updated s
 	m := &memd.Memory{
 		Tier: memd.Short, Kind: kind, Namespace: r.namespace(session, project, scope), Importance: memd.DefaultImportance,
 		Tags: []string{}, Access: []string{}, SessionID: importers.Line(session, memd.MaxNameChars), Agent: agent,
-		CreatedAt: r.When(importers.Time(created)),
+		CreatedAt: r.When(importers.Time(created)), WrittenAt: importers.Time(created),
 	}
 	if m.UpdatedAt = importers.Time(updated); m.UpdatedAt.IsZero() {
 		m.UpdatedAt = m.CreatedAt

@@ -84,7 +84,7 @@ func (x *exchanges) end() {
 		Tier: memd.Short, Kind: memd.Event, Namespace: x.namespace(first.dir), Importance: memd.DefaultImportance, Tags: []string{}, Access: []string{},
 		Summary: summary(question, answer), RawContent: whole(question, answer), ID: x.id,
 		SessionID: importers.Line(first.session, memd.MaxNameChars), Agent: importers.Line(first.agent, memd.MaxNameChars),
-		CreatedAt: x.o.When(first.at), UpdatedAt: x.o.When(x.last),
+		CreatedAt: x.o.When(first.at), UpdatedAt: x.o.When(x.last), WrittenAt: first.at,
 	}
 	if first.at.IsZero() || m.UpdatedAt.Before(m.CreatedAt.Time) { // only some messages say when
 		m.CreatedAt = m.UpdatedAt
