@@ -144,7 +144,10 @@ func (c *cli) takeIn(cmd *cobra.Command, items importers.Items) error {
 		o.Zone = cfg.Dates.Zone()
 	}
 	return c.with(cmd, func(m *memory) error {
+		line, end := c.progress()
+		o.Progress = func(n int) { line("import: %d entries", n) }
 		report, err := importers.Run(cmd.Context(), othersStore{door{m.Client}}, items, o)
+		end()
 		if c.json {
 			if shown := c.document(report); shown != nil {
 				return shown

@@ -72,7 +72,7 @@ func forms(n int) map[string]importers.Items {
 
 // However large a file is, reading it takes no more memory than some entries do.
 func TestBoundedMemory(t *testing.T) {
-	const files, most = 24 << 20, 12 << 20
+	const files, most = 12 << 20, 8 << 20
 	for name, items := range forms(files / 4096) {
 		var before, now runtime.MemStats
 		runtime.GC()

@@ -31,7 +31,7 @@ type Entry struct {
 	Line      int           `json:"line,omitempty"`
 	Outcome   notes.Outcome `json:"outcome"`
 	Namespace string        `json:"namespace,omitempty"`
-	MemoryKey string        `json:"memory_key,omitempty"`
+	MemoryKey string        `json:"memory_key,omitempty"` // not with refused
 	ID        string        `json:"id,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
 	Code      memd.Code     `json:"code,omitempty"`  // of a refusal or a conflict
@@ -67,6 +67,7 @@ func (r *Report) add(e Entry, t memd.Tier) {
 		r.Conflict++
 	default:
 		r.Refused++
+		e.MemoryKey = "" // no guard may have seen it
 		if e.Code == memd.CodeBudgetExceeded {
 			r.new[t]++
 		}
@@ -102,9 +103,6 @@ func (e Entry) refusedBy(err error) (Entry, error) {
 	}
 	e = e.refuse(refusal.Code, hinted(refusal.Message, refusal.Hint))
 	e.Field, e.Rules = refusal.Field, refusal.Rules
-	if refusal.Code == memd.CodeSecretDetected { // it may be in the name
-		e.MemoryKey = ""
-	}
 	return e, nil
 }
 

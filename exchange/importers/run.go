@@ -14,9 +14,11 @@ import (
 
 // Options of a Run.
 type Options struct {
-	DryRun bool           // compare, and write nothing; what guards would refuse of a long row is not known then
-	Now    memd.Time      // no date is later
-	Zone   *time.Location // in which relative dates are made absolute, by the day of the entry; nil: they are left alone
+	DryRun bool      // compare, and write nothing; what guards would refuse of a long row is not known then
+	Now    memd.Time // no date is later
+	// Progress is told now and then how many entries were looked at; nil for nobody.
+	Progress func(entries int)
+	Zone     *time.Location // in which relative dates are made absolute, by the day of the entry; nil: they are left alone
 }
 
 // maxDated bounds what dates make of a text, in bytes; one that would be longer is left
@@ -103,7 +105,11 @@ func newReport(o Options) Report {
 func run(ctx context.Context, store Store, items Items, o Options) (Report, error) {
 	r := &importing{ctx: ctx, store: store, o: o, report: newReport(o), seen: map[[16]byte]bool{}, gone: map[string]map[string]memd.Fate{}, waiting: map[int]*sent{}}
 	r.rows, r.grown = jsonl.NewSender(store, o.DryRun, r.answered), jsonl.NewSender(store, o.DryRun, r.settled)
+	n := 0
 	for it, err := range items {
+		if n++; n%100 == 0 && o.Progress != nil {
+			o.Progress(n)
+		}
 		if err == nil {
 			err = r.take(it)
 		} else if fault, ok := errors.AsType[*notes.Fault](err); ok {
@@ -129,7 +135,7 @@ func (r *importing) take(it Item) error {
 	case it.Long.VerifiedAt.IsZero():
 		e = e.refuse(memd.CodeMissingField, undated)
 	case r.again(it.Long.Namespace, it.Long.MemoryKey):
-		e = e.refuse(memd.CodeInvalidRequest, "another entry has the same name, and was taken")
+		e = e.refuse(memd.CodeInvalidRequest, "another entry before it has the same name")
 	default:
 		var err error
 		if e, err = r.long(e, *it.Long); err != nil {

@@ -280,9 +280,10 @@ func TestExchangesGoOn(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	d := newDoor(t, nil)
 	token := "ghp_" + "q7Xw2Lm9RtZ4kVb8" + "Ns3Hd6Yc1Gf5Pj0QaEuT"
-	file := ada + `{"type":"entity","name":"keys","entityType":"t","observations":["the token is ` + token + ` for the port"]}` + "\n" + `{"type":"entity","name":"` + token + `","entityType":"t","observations":[]}` + "\n"
+	named := `{"type":"entity","name":"` + token + `","entityType":"t","observations":[]}` + "\n"
+	file := ada + `{"type":"entity","name":"keys","entityType":"t","observations":["the token is ` + token + ` for the port"]}` + "\n" + named + named
 	r := d.run(t, graphOf(file))
-	if r.Created == 0 || r.Refused == 0 || len(r.Entries) != 2 || r.Entries[0].Line != 2 || r.Entries[1].Line != 3 || r.Entries[1].Code != memd.CodeSecretDetected {
+	if r.Created == 0 || r.Refused == 0 || len(r.Entries) != 3 || r.Entries[0].Line != 2 || r.Entries[1].Line != 3 || r.Entries[1].Code != memd.CodeSecretDetected {
 		t.Fatalf("%+v", r)
 	}
 	first := r
