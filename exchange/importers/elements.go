@@ -3,6 +3,7 @@ package importers
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -89,27 +90,37 @@ func (d *document) read(names []string, yield func(Element) bool) error {
 	if err != nil {
 		return err
 	}
+	goOn := true
 	switch open {
 	case json.Delim('['):
-		_, err := d.list("", yield)
-		return err
+		goOn, err = d.list("", yield)
 	case json.Delim('{'):
-		return d.object(names, yield)
+		goOn, err = d.object(names, yield)
+	default:
+		err = ErrForm
 	}
-	return ErrForm
+	if err != nil || !goOn {
+		return err
+	}
+	d.left = MaxEntry
+	if _, err = d.Token(); err == io.EOF {
+		return nil
+	}
+	return cmp.Or(err, ErrForm) // something stands behind it
 }
 
-func (d *document) object(names []string, yield func(Element) bool) error {
+// object yields what an object has that was opened. It reports whether to go on.
+func (d *document) object(names []string, yield func(Element) bool) (bool, error) {
 	for d.More() {
 		d.left = MaxEntry
 		key, err := d.Token()
 		if err != nil {
-			return err
+			return false, err
 		}
 		name, _ := key.(string)
 		value, err := d.Token()
 		if err != nil {
-			return err
+			return false, err
 		}
 		delim, nested := value.(json.Delim)
 		goOn := true
@@ -127,11 +138,11 @@ func (d *document) object(names []string, yield func(Element) bool) error {
 			goOn = yield(Element{name, d.line(), raw})
 		}
 		if err != nil || !goOn {
-			return err
+			return false, err
 		}
 	}
 	_, err := d.Token()
-	return err
+	return true, err
 }
 
 // list yields the elements of a list that was opened. It reports whether to go on.

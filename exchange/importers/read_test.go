@@ -52,6 +52,8 @@ func TestElementsOfHostileDocuments(t *testing.T) {
 	for name, text := range map[string]string{
 		"a number":    "1",
 		"nothing":     "",
+		"two":         `{"list": []} {}`,
+		"more":        `[1]]`,
 		"cut":         `{"list": [{"a": 1}`,
 		"deep":        `{"x": ` + strings.Repeat("[", 1_000_000),
 		"deep list":   `[` + strings.Repeat("[", 1_000_000),
