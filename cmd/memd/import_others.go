@@ -152,6 +152,8 @@ func (c *cli) takeIn(cmd *cobra.Command, items importers.Items) error {
 			if shown := c.document(report); shown != nil {
 				return shown
 			}
+		} else if err != nil && memd.CodeOf(err) == memd.CodeBudgetExceeded { // nothing was looked at
+			return err
 		} else if shown := c.print(func(w io.Writer) { importedEntries(w, report) }); shown != nil {
 			return shown
 		}
