@@ -8,6 +8,14 @@ import (
 // marker begins a section of a body. Behind backslashes it is text.
 var marker = regexp.MustCompile(`(?i)^(\\*)\*\*(why|how to apply)(?:[:：]\*\*|\*\*[:：])`)
 
+// marked takes a line apart that begins a section, nil for another.
+func marked(text string) []string {
+	if !strings.HasPrefix(strings.TrimLeft(text, `\`), "**") {
+		return nil
+	}
+	return marker.FindStringSubmatch(text)
+}
+
 // readBody takes a body apart into what stands before the first marker and the two
 // sections. A marker of a section that has begun already is text.
 func (n *Note) readBody(ls []line) {
@@ -16,7 +24,7 @@ func (n *Note) readBody(ls []line) {
 	at := 0
 	for _, l := range ls {
 		text := l.text
-		if m := marker.FindStringSubmatch(text); m != nil {
+		if m := marked(text); m != nil {
 			next := 1
 			if strings.EqualFold(m[2], "how to apply") {
 				next = 2
@@ -57,7 +65,7 @@ func (n *Note) bodyText() string {
 func escaped(s string, section bool) string {
 	ls := strings.Split(s, "\n")
 	for i, l := range ls {
-		if marker.MatchString(l) && !(section && i == 0) {
+		if marked(l) != nil && !(section && i == 0) {
 			ls[i] = `\` + l
 		}
 	}

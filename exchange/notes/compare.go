@@ -35,7 +35,17 @@ func (n *Note) Digest() string {
 
 // spaced is a text as content_hash has it: another form of it makes no other memory,
 // and so must be no edit of a note.
-func spaced(s string) string { return strings.Join(strings.Fields(norm.NFC.String(s)), " ") }
+func spaced(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for word := range strings.FieldsSeq(norm.NFC.String(s)) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
 
 // Outcome is how a report counts a note.
 type Outcome string

@@ -106,8 +106,18 @@ func delimiter(text string, forms ...string) bool {
 	return false
 }
 
-// pair is what stands behind a key.
-var pair = regexp.MustCompile(`["']:|[:?]\s`)
+// pairs counts what may stand behind a key: a colon behind a quote, or a colon or
+// question mark before white space.
+func pairs(text []byte) (n int) {
+	for i := 0; i+1 < len(text); i++ {
+		c, next := text[i], text[i+1]
+		if (c == '"' || c == '\'') && next == ':' || (c == ':' || c == '?') && bytes.IndexByte([]byte("\t\n\f\r "), next) >= 0 {
+			n++
+			i++
+		}
+	}
+	return n
+}
 
 // nested is a line that opens many levels at once.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:[-?][ \t]+){16}`)
@@ -119,10 +129,11 @@ func (n *Note) readHead(ls []line) *Fault {
 	if len(text) > maxHead {
 		return &Fault{Line: 2, Code: memd.CodeTooLarge, Reason: "the frontmatter is larger than memd reads one"}
 	}
-	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxDeep || nested.Match(text) {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxDeep ||
+		bytes.Count(text, []byte("-"))+bytes.Count(text, []byte("?")) >= 16 && nested.Match(text) {
 		return invalid(2, "", "the frontmatter is nested too deeply")
 	}
-	if len(pair.FindAllIndex(text, maxPairs+1)) > maxPairs {
+	if pairs(text) > maxPairs {
 		return invalid(2, "", "the frontmatter has too many fields")
 	}
 	tree, err := parser.ParseBytes(text, 0)
