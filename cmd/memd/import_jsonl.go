@@ -121,11 +121,7 @@ func (c *cli) importFrom(cmd *cobra.Command, m *memory, in *os.File, opts jsonl.
 		}
 	}
 	line, end := c.progress()
-	opts.Progress = func(r jsonl.Report) {
-		if done := r.Lines - len(r.Parked); done%500 == 0 {
-			line("import: %d lines", r.Lines)
-		}
-	}
+	opts.Progress = func(lines int) { line("import: %d lines", lines) }
 	report, err := jsonl.Import(cmd.Context(), door{m.Client}, in, opts)
 	end()
 	if c.json {

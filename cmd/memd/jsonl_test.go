@@ -229,3 +229,28 @@ func TestExportPlaces(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 }
+
+// On a terminal one line shows how far it has come, and is cleared; elsewhere nothing is
+// said.
+func TestExchangeProgress(t *testing.T) {
+	b := newBox(t)
+	var in strings.Builder
+	for i := range 1100 {
+		fmt.Fprintf(&in, `{"type":"memory","tier":"short","summary":"row %d"}`+"\n", i)
+	}
+	file := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(file, []byte(in.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"import --jsonl " + file, clearLine + "import: 1000 lines" + clearLine + "1100 lines: 1100 created"},
+		{"export --jsonl " + file, clearLine + "export: 1000 lines of about 1100" + clearLine + file + ": 1100 lines, "},
+	} {
+		if r := b.typed("", c.args); r.code != 0 || !strings.Contains(r.out, c.want) {
+			t.Errorf("%s: %d %q", c.args, r.code, r.out)
+		}
+	}
+	if r := b.run("import", "--jsonl", file); r.code != 0 || r.err != "" || strings.Contains(r.out, clearLine) {
+		t.Errorf("%d %q %q", r.code, r.out, r.err)
+	}
+}

@@ -23,9 +23,6 @@ type Follower struct {
 // maxKept is how much of a line is kept: a header or a trailer has less.
 const maxKept = 64 << 10
 
-// followedAt is after how many lines progress is told of.
-const followedAt = 500
-
 // NewFollower hands on to w. progress is told now and then how many lines came, of about
 // how many; nil for nobody.
 func NewFollower(w io.Writer, progress func(lines, rows int)) *Follower {
@@ -53,7 +50,7 @@ func (f *Follower) end() {
 	if f.lines++; f.lines == 1 {
 		_ = json.Unmarshal(f.last, &f.header) // what is none is told of by Whole
 	}
-	if f.progress != nil && f.lines%followedAt == 0 {
+	if f.progress != nil && f.lines%progressAt == 0 {
 		rows := 0
 		for _, t := range memd.AllTiers() {
 			rows += f.header.Rows[t]

@@ -10,10 +10,9 @@ import (
 
 // Options of an import.
 type Options struct {
-	Dry      bool             // say what would be done, and write nothing
-	Rejects  io.Writer        // takes the lines that did not get in, to be mended; nil for nowhere
-	Progress func(Report)     // is told now and then how far it came; nil for nobody
-	Each     func(Line) error // sees each line that is sent, before it is; nil for nobody
+	Dry      bool            // say what would be done, and write nothing
+	Rejects  io.Writer       // takes the lines that did not get in, to be mended; nil for nowhere
+	Progress func(lines int) // is told now and then how many were answered; nil for nobody
 }
 
 // Parked is a line that did not get in, by its number, without anything of its text.
@@ -65,9 +64,13 @@ func Import(ctx context.Context, store Store, in io.Reader, opts Options) (Repor
 	return im.report, err
 }
 
+// progressAt is after how many lines progress is told of.
+const progressAt = 500
+
 type importing struct {
-	opts   Options
-	report Report
+	opts     Options
+	report   Report
+	answered int
 }
 
 func (im *importing) lines(ctx context.Context, r *Reader, send *Sender) error {
@@ -88,11 +91,6 @@ func (im *importing) lines(ctx context.Context, r *Reader, send *Sender) error {
 			}
 			continue
 		}
-		if im.opts.Each != nil {
-			if err := im.opts.Each(line); err != nil {
-				return err
-			}
-		}
 		if err := send.Add(ctx, line.Number, line.Text); err != nil {
 			return err
 		}
@@ -105,8 +103,8 @@ func (im *importing) done(number int, text []byte, out memd.Imported) error {
 	if len(out.Warnings) > 0 {
 		im.report.Warned++
 	}
-	if im.opts.Progress != nil {
-		im.opts.Progress(im.report)
+	if im.answered++; im.opts.Progress != nil && im.answered%progressAt == 0 {
+		im.opts.Progress(im.answered)
 	}
 	if !out.Outcome.Failed() {
 		return nil
