@@ -133,3 +133,7 @@ type Imported struct {
 
 // MaxRecords bounds the records of one import call.
 const MaxRecords = 500
+
+// Room is how many more rows the budget of each tier takes, of the long tier how many
+// more keys. One that is beyond its budget already has less than none.
+type Room map[Tier]int

@@ -120,6 +120,15 @@ type GonePage struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// Fates are the page's keys, and how the memory of each ended.
+func (p GonePage) Fates() map[string]Fate {
+	fates := make(map[string]Fate, len(p.Gone))
+	for _, g := range p.Gone {
+		fates[g.MemoryKey] = g.Fate
+	}
+	return fates
+}
+
 // Page is one page of a list, newest first.
 type Page struct {
 	Memories   []Memory `json:"memories"`

@@ -161,14 +161,6 @@ func TestImportRecords(t *testing.T) {
 	d.post("/v1/import", `{"records":[`+many+`]}`).refused(413, memd.CodeTooLarge, "records")
 }
 
-// door is what a Sender needs.
-type door struct{ *client.Client }
-
-func (d door) Import(ctx context.Context, records []json.RawMessage, dry bool) ([]memd.Imported, error) {
-	reply, err := d.Client.Import(ctx, records, dry)
-	return reply.Value.Records, err
-}
-
 // However a line is spoilt, it alone does not get in, and its number is told.
 func TestImportOfHostileLines(t *testing.T) {
 	d := start(t, nil, nil)
@@ -186,7 +178,7 @@ func TestImportOfHostileLines(t *testing.T) {
 		fmt.Fprintf(&in, "%s\n%s\n", good(i), line)
 	}
 	c := client.New(client.Handler(d.server.Local()))
-	report, err := jsonl.Import(context.Background(), door{c}, strings.NewReader(in.String()), jsonl.Options{})
+	report, err := jsonl.Import(context.Background(), client.Values{Client: c}, strings.NewReader(in.String()), jsonl.Options{})
 	if err != nil || report.Outcomes[memd.Created] != len(hostile) || report.Outcomes[memd.Refused] != len(hostile) {
 		t.Fatalf("%v, %v", report.Outcomes, err)
 	}

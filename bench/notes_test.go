@@ -43,7 +43,7 @@ func BenchmarkNotes(b *testing.B) {
 		used[what] += cost.cpu
 	}
 	o := folder.Options{Dir: dir, Project: "project/x"}
-	run := func(s notesStore, way func(context.Context, folder.Store, folder.Options) (*folder.Report, error), o folder.Options, want func(*folder.Report) int) func() error {
+	run := func(s client.Values, way func(context.Context, folder.Store, folder.Options) (*folder.Report, error), o folder.Options, want func(*folder.Report) int) func() error {
 		return func() error {
 			r, err := way(b.Context(), s, o)
 			if err == nil && want(r) != manyNotes {
@@ -107,7 +107,7 @@ func writeNotes(b *testing.B, dir string) []memd.RememberLongTerm {
 	return requests
 }
 
-func notesDaemon(b *testing.B) notesStore {
+func notesDaemon(b *testing.B) client.Values {
 	b.Helper()
 	budgets := configs.DefaultBudgets()
 	budgets.LongRows, budgets.ActiveBytes = manyNotes, 1<<40
@@ -120,7 +120,7 @@ func notesDaemon(b *testing.B) notesStore {
 			b.Error(err)
 		}
 	})
-	return notesStore{d.Client}
+	return client.Values{Client: d.Client}
 }
 
 // parseAll reads and parses every note, on as many cores as there are.
@@ -154,7 +154,7 @@ func parseAll(dir string) error {
 }
 
 // rememberAll writes rows as an import does, without files.
-func rememberAll(ctx context.Context, s notesStore, requests []memd.RememberLongTerm) error {
+func rememberAll(ctx context.Context, s client.Values, requests []memd.RememberLongTerm) error {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	var wg sync.WaitGroup
@@ -173,33 +173,3 @@ func rememberAll(ctx context.Context, s notesStore, requests []memd.RememberLong
 	}
 	return nil
 }
-
-// notesStore is the store as a folder of notes asks for it.
-type notesStore struct{ *client.Client }
-
-func (s notesStore) List(ctx context.Context, req memd.List) (memd.Page, error) {
-	reply, err := s.Client.List(ctx, req)
-	return reply.Value, err
-}
-
-func (s notesStore) Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error) {
-	reply, err := s.Client.Gone(ctx, namespace, cursor)
-	return reply.Value, err
-}
-
-func (s notesStore) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {
-	reply, err := s.Client.RememberLongTerm(ctx, req)
-	return reply.Value, err
-}
-
-func (s notesStore) Patch(ctx context.Context, id string, p memd.Patch) (memd.Written, error) {
-	reply, err := s.Client.Patch(ctx, id, p)
-	return reply.Value, err
-}
-
-func (s notesStore) Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error) {
-	reply, err := s.Client.Verify(ctx, id, req)
-	return reply.Value, err
-}
-
-func (s notesStore) Room(context.Context) (int, error) { return manyNotes, nil }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -101,28 +98,25 @@ func (c *cli) lines(flag, place string) (*os.File, error) {
 	return f, nil
 }
 
-// door is the way into the store for records.
-type door struct{ *client.Client }
-
-func (d door) Import(ctx context.Context, records []json.RawMessage, dry bool) ([]memd.Imported, error) {
-	reply, err := d.Client.Import(ctx, records, dry)
-	return reply.Value.Records, err
-}
-
 func (c *cli) importFrom(cmd *cobra.Command, m *memory, in *os.File, opts jsonl.Options) error {
+	store := client.Values{Client: m.Client}
 	if !opts.Dry {
 		stats, err := m.Stats(cmd.Context())
 		if err != nil {
 			return err
 		}
 		c.warnOfBytes(in, stats.Value)
-		if err := jsonl.Fit(cmd.Context(), door{m.Client}, in, roomOf(stats.Value)); err != nil {
+		room, err := store.Room(cmd.Context())
+		if err == nil {
+			err = jsonl.Fit(cmd.Context(), store, in, room)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	line, end := c.progress()
 	opts.Progress = func(lines int) { line("import: %d lines", lines) }
-	report, err := jsonl.Import(cmd.Context(), door{m.Client}, in, opts)
+	report, err := jsonl.Import(cmd.Context(), store, in, opts)
 	end()
 	if c.json {
 		if err := c.document(report); err != nil {
@@ -135,19 +129,6 @@ func (c *cli) importFrom(cmd *cobra.Command, m *memory, in *os.File, opts jsonl.
 		return exitError(memd.ExitFailed)
 	}
 	return err
-}
-
-// roomOf is what the row budgets have left.
-func roomOf(stats store.Stats) jsonl.Room {
-	room := jsonl.Room{}
-	for _, b := range stats.Budgets {
-		name, ok := strings.CutSuffix(b.Budget, "_rows")
-		limit, err := strconv.Atoi(b.Limit)
-		if t := memd.Tier(name); ok && err == nil && b.Used != nil && t.Valid() {
-			room[t] = limit - int(*b.Used)
-		}
-	}
-	return room
 }
 
 // warnOfBytes says that a file is more than the store's databases may still hold.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -12,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"memd"
+	"memd/api/client"
 	"memd/exchange/importers"
 	"memd/exchange/importers/claude"
 	"memd/exchange/importers/engram"
 	"memd/exchange/importers/graph"
 	"memd/exchange/importers/transcript"
-	"memd/exchange/jsonl"
 	"memd/guard/confine"
 )
 
@@ -146,7 +145,7 @@ func (c *cli) takeIn(cmd *cobra.Command, items importers.Items) error {
 	return c.with(cmd, func(m *memory) error {
 		line, end := c.progress()
 		o.Progress = func(n int) { line("import: %d entries", n) }
-		report, err := importers.Run(cmd.Context(), othersStore{door{m.Client}}, items, o)
+		report, err := importers.Run(cmd.Context(), client.Values{Client: m.Client}, items, o)
 		end()
 		if c.json {
 			if shown := c.document(report); shown != nil {
@@ -190,35 +189,4 @@ func importedEntries(w io.Writer, r importers.Report) {
 		fmt.Fprint(w, "nothing was written; it would be ")
 	}
 	fmt.Fprintf(w, "%d created, %d updated, %d unchanged, %d in conflict, %d refused\n", r.Created, r.Updated, r.Unchanged, r.Conflict, r.Refused)
-}
-
-// othersStore is the store as an import of foreign files asks for it.
-type othersStore struct{ door }
-
-func (s othersStore) Head(ctx context.Context, namespace, key string) (memd.Memory, error) {
-	reply, err := s.Client.Head(ctx, namespace, key)
-	return reply.Value, err
-}
-
-func (s othersStore) Get(ctx context.Context, id string) (memd.Memory, error) {
-	reply, err := s.Client.Get(ctx, id)
-	return reply.Value, err
-}
-
-func (s othersStore) Versions(ctx context.Context, namespace, key string) ([]memd.Memory, error) {
-	reply, err := s.Client.Versions(ctx, namespace, key)
-	return reply.Value.Versions, err
-}
-
-func (s othersStore) Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error) {
-	return notesStore{s.Client}.Gone(ctx, namespace, cursor)
-}
-
-func (s othersStore) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {
-	return notesStore{s.Client}.RememberLongTerm(ctx, req)
-}
-
-func (s othersStore) Room(ctx context.Context) (jsonl.Room, error) {
-	reply, err := s.Stats(ctx)
-	return roomOf(reply.Value), err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memd"
+	"memd/api/client"
 	"memd/exchange/artefacts"
 )
 
@@ -45,7 +45,7 @@ left alone. It exits 1 where something was refused, and names it.`,
 				reach = c.reading
 			}
 			return reach(cmd, func(m *memory) error {
-				report, err := artefacts.Index(cmd.Context(), indexed{m}, o)
+				report, err := artefacts.Index(cmd.Context(), client.Values{Client: m.Client}, o)
 				if report == nil {
 					return err
 				}
@@ -104,48 +104,4 @@ func at(file string, line int) string {
 		file += ":" + strconv.Itoa(line)
 	}
 	return file
-}
-
-// indexed is the client as package artefacts needs it.
-type indexed struct{ m *memory }
-
-func (i indexed) List(ctx context.Context, req memd.List) (memd.Page, error) {
-	reply, err := i.m.List(ctx, req)
-	return reply.Value, err
-}
-
-func (i indexed) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {
-	reply, err := i.m.RememberLongTerm(ctx, req)
-	return reply.Value, err
-}
-
-func (i indexed) Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error) {
-	reply, err := i.m.Verify(ctx, id, req)
-	return reply.Value, err
-}
-
-func (i indexed) Ended(ctx context.Context, namespace string) (map[string]string, error) {
-	ended, cursor := map[string]string{}, ""
-	for {
-		reply, err := i.m.Gone(ctx, namespace, cursor)
-		if err != nil {
-			return nil, err
-		}
-		for _, gone := range reply.Value.Gone {
-			ended[gone.MemoryKey] = string(gone.Fate)
-		}
-		if cursor = reply.Value.NextCursor; cursor == "" {
-			return ended, nil
-		}
-	}
-}
-
-func (i indexed) Keys(ctx context.Context) (used, limit int, err error) {
-	reply, err := i.m.Stats(ctx)
-	for _, b := range reply.Value.Budgets {
-		if b.Budget == "long_rows" {
-			limit, _ = strconv.Atoi(b.Limit)
-		}
-	}
-	return reply.Value.Heads, limit, err
 }

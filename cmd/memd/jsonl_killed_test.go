@@ -47,7 +47,7 @@ func TestKilledImport(t *testing.T) {
 	from.serve()
 	seed := rand.Uint64()
 	dice := rand.New(rand.NewPCG(seed, 0))
-	send := jsonl.NewSender(door{from.client()}, false, func(number int, _ []byte, out memd.Imported) error {
+	send := jsonl.NewSender(client.Values{Client: from.client()}, false, func(number int, _ []byte, out memd.Imported) error {
 		if out.Outcome != memd.Created {
 			return fmt.Errorf("record %d: %+v", number, out)
 		}

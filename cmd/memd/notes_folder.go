@@ -37,7 +37,7 @@ func (r *notesRun) on(cmd *cobra.Command, dir string, fn func(context.Context, f
 		return err
 	}
 	return r.with(cmd, func(m *memory) error {
-		report, err := fn(cmd.Context(), notesStore{m.Client}, r.Options)
+		report, err := fn(cmd.Context(), client.Values{Client: m.Client}, r.Options)
 		if report == nil {
 			return err
 		}
@@ -120,47 +120,4 @@ func noteLine(w io.Writer, e folder.Entry) {
 	for _, warning := range e.Warnings {
 		fmt.Fprintf(w, "           warning: %s\n", warning)
 	}
-}
-
-// notesStore is the store as a folder of notes asks for it.
-type notesStore struct{ *client.Client }
-
-func (s notesStore) List(ctx context.Context, req memd.List) (memd.Page, error) {
-	reply, err := s.Client.List(ctx, req)
-	return reply.Value, err
-}
-
-func (s notesStore) Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error) {
-	reply, err := s.Client.Gone(ctx, namespace, cursor)
-	return reply.Value, err
-}
-
-func (s notesStore) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {
-	reply, err := s.Client.RememberLongTerm(ctx, req)
-	return reply.Value, err
-}
-
-func (s notesStore) Patch(ctx context.Context, id string, p memd.Patch) (memd.Written, error) {
-	reply, err := s.Client.Patch(ctx, id, p)
-	return reply.Value, err
-}
-
-func (s notesStore) Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error) {
-	reply, err := s.Client.Verify(ctx, id, req)
-	return reply.Value, err
-}
-
-// Room is what budgets.long_rows leaves.
-func (s notesStore) Room(ctx context.Context) (int, error) {
-	reply, err := s.Stats(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, b := range reply.Value.Budgets {
-		if b.Budget == "long_rows" {
-			limit, err := strconv.Atoi(b.Limit)
-			return limit - reply.Value.Heads, err
-		}
-	}
-	return 0, memd.Errorf(memd.CodeStoreFailed, "the daemon does not tell budgets.long_rows")
 }

@@ -15,7 +15,6 @@ import (
 	"memd/exchange/folder"
 	"memd/exchange/mirror"
 	"memd/internal/background"
-	"memd/store"
 )
 
 func (c *cli) watch() *cobra.Command {
@@ -61,7 +60,7 @@ func (r *notesRun) watch(ctx context.Context, dir string, every time.Duration) e
 	defer stop()
 	m := client.New(client.Dialled(background.New(background.Options{Dir: cfg.Dir}).Dial))
 	defer m.Close()
-	return mirror.Run(ctx, watchedStore{notesStore{m}}, mirror.Options{
+	return mirror.Run(ctx, client.Values{Client: m}, mirror.Options{
 		Notes: r.Options,
 		Every: every,
 		Began: func(report *folder.Report) { fmt.Fprintf(r.errs, "memd: watching %d notes\n", len(report.Files)) },
@@ -89,12 +88,4 @@ func (r *notesRun) tell(e folder.Entry) error {
 		return err
 	}
 	return r.out.Flush()
-}
-
-// watchedStore is notesStore with the log.
-type watchedStore struct{ notesStore }
-
-func (s watchedStore) Log(ctx context.Context, limit int) ([]store.Entry, error) {
-	reply, err := s.Client.Log(ctx, store.LogFilter{Limit: limit})
-	return reply.Value.Entries, err
 }

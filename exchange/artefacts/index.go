@@ -21,11 +21,9 @@ type Store interface {
 	List(ctx context.Context, req memd.List) (memd.Page, error)
 	RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error)
 	Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error)
-	// Ended are keys of a namespace under which no long-term memory is in force any
-	// more, and in a word what became of it.
-	Ended(ctx context.Context, namespace string) (map[string]string, error)
-	// Keys is how many long-term keys are in use, and how many there may be.
-	Keys(ctx context.Context) (used, limit int, err error)
+	// Gone are the keys of a namespace without a memory in force, and how it ended.
+	Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error)
+	Room(ctx context.Context) (memd.Room, error)
 }
 
 // Options say what is indexed, and how.

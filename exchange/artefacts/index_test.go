@@ -95,18 +95,14 @@ func (d door) Verify(ctx context.Context, id string, req memd.Verify) (memd.Writ
 	return d.Service.Verify(ctx, memd.LocalAdmin(), id, req)
 }
 
-func (d door) Ended(ctx context.Context, namespace string) (map[string]string, error) {
+func (d door) Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error) {
 	page, err := d.Service.Gone(ctx, memd.LocalAdmin(), namespace, "")
-	ended := map[string]string{}
-	for _, gone := range page.Gone {
-		ended[gone.MemoryKey] = string(gone.Fate)
-	}
-	return ended, err
+	return page.Fates(), err
 }
 
-func (d door) Keys(ctx context.Context) (int, int, error) {
+func (d door) Room(ctx context.Context) (memd.Room, error) {
 	stats, err := d.store.Stats(ctx)
-	return stats.Heads, d.opts.Budgets.LongRows, err
+	return memd.Room{memd.Long: d.opts.Budgets.LongRows - stats.Heads}, err
 }
 
 // index runs once, an hour after the last time.

@@ -49,8 +49,8 @@ type step struct {
 	*entry               // nil for a row that nothing stands for
 	row     *memd.Memory // nil for a new one
 	key     string
-	verify  bool   // of what is unchanged
-	fate    string // of what is held
+	verify  bool      // of what is unchanged
+	fate    memd.Fate // of what is held
 }
 
 // found is what was found in a folder.
@@ -66,8 +66,8 @@ const renewal = 10
 
 // kept is what the store knows of a namespace.
 type kept struct {
-	rows  []memd.Memory     // the long ones
-	ended map[string]string // keys without one, and what became of theirs
+	rows  []memd.Memory        // the long ones
+	ended map[string]memd.Fate // keys without one
 }
 
 // planner plans a run.

@@ -13,7 +13,7 @@ import (
 
 // kept is what the store knows of the namespace.
 func (r *run) kept(ctx context.Context) (k kept, err error) {
-	if k.ended, err = r.store.Ended(ctx, r.namespace); err != nil {
+	if k.ended, err = r.store.Gone(ctx, r.namespace); err != nil {
 		return k, err
 	}
 	req := memd.List{Tier: memd.Long, Namespace: r.namespace, Access: r.opts.Access, Limit: memd.MaxListLimit}
@@ -40,13 +40,13 @@ func (r *run) room(ctx context.Context, steps []step, here int) error {
 	if fresh == 0 {
 		return nil
 	}
-	used, limit, err := r.store.Keys(ctx)
+	room, err := r.store.Room(ctx)
 	if err != nil {
 		return err
 	}
-	free, budget := limit-used, "long_rows"
+	free, budget := room[memd.Long], "long_rows"
 	if share := r.opts.Budgets.PerNamespace; share > 0 {
-		if left := max(1, int(float64(limit)*share)) - here; left < free {
+		if left := max(1, int(float64(r.opts.Budgets.LongRows)*share)) - here; left < free {
 			free, budget = left, "per_namespace"
 		}
 	}
@@ -77,7 +77,7 @@ func (r *run) carryOut(ctx context.Context, steps []step, modified map[string]me
 			res.ID, res.Version = s.row.ID, s.row.Version
 		}
 		if s.outcome == Held {
-			res.Reason = "its memory is " + s.fate
+			res.Reason = "its memory is " + string(s.fate)
 		}
 		if r.opts.DryRun || s.outcome == Held {
 			r.count(s, res)

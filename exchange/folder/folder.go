@@ -16,11 +16,11 @@ import (
 // Store is what is asked of memd. Its refusals are *memd.Error.
 type Store interface {
 	List(ctx context.Context, req memd.List) (memd.Page, error)
-	Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error)
+	Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error)
 	RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error)
 	Patch(ctx context.Context, id string, p memd.Patch) (memd.Written, error)
 	Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error)
-	Room(ctx context.Context) (keys int, err error) // how many new long-term keys there is room for
+	Room(ctx context.Context) (memd.Room, error)
 }
 
 // Options say which folder and which memories.

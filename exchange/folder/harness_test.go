@@ -42,8 +42,9 @@ func (d *door) List(ctx context.Context, req memd.List) (memd.Page, error) {
 	return d.Service.List(ctx, admin, req)
 }
 
-func (d *door) Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error) {
-	return d.Service.Gone(ctx, admin, namespace, cursor)
+func (d *door) Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error) {
+	page, err := d.Service.Gone(ctx, admin, namespace, "")
+	return page.Fates(), err
 }
 
 func (d *door) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {
@@ -61,9 +62,9 @@ func (d *door) Verify(ctx context.Context, id string, req memd.Verify) (memd.Wri
 	return d.Service.Verify(ctx, admin, id, req)
 }
 
-func (d *door) Room(ctx context.Context) (int, error) {
+func (d *door) Room(ctx context.Context) (memd.Room, error) {
 	heads, err := d.heads(ctx)
-	return d.limit - heads, err
+	return memd.Room{memd.Long: d.limit - heads}, err
 }
 
 // place is a folder of notes and a store.

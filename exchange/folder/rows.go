@@ -133,19 +133,11 @@ func (j *job) tags() []string {
 
 // loadGone reads what became of keys that have no row.
 func (j *job) loadGone(ctx context.Context, namespace string, keys map[string]bool) error {
-	cursor := ""
-	for {
-		page, err := j.store.Gone(ctx, namespace, cursor)
-		if err != nil {
-			return err
-		}
-		for _, g := range page.Gone {
-			if keys[g.MemoryKey] {
-				j.gone[ident{namespace, g.MemoryKey}] = g.Fate
-			}
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			return nil
+	gone, err := j.store.Gone(ctx, namespace)
+	for key := range keys {
+		if fate, ended := gone[key]; ended {
+			j.gone[ident{namespace, key}] = fate
 		}
 	}
+	return err
 }

@@ -57,8 +57,8 @@ func (j *job) fits(ctx context.Context, tasks []*task) error {
 		return nil
 	}
 	room, err := j.store.Room(ctx)
-	if err == nil && keys > room {
-		err = memd.Errorf(memd.CodeBudgetExceeded, "the folder brings %d new long-term memories, and there is room for %d (budgets.long_rows): nothing was written", keys, room).
+	if free := room[memd.Long]; err == nil && keys > free {
+		err = memd.Errorf(memd.CodeBudgetExceeded, "the folder brings %d new long-term memories, and there is room for %d (budgets.long_rows): nothing was written", keys, max(0, free)).
 			WithHint("raise budgets.long_rows, forget what no longer holds, or import a smaller folder")
 	}
 	return err

@@ -91,20 +91,11 @@ func (r *importing) goneFrom(namespace string) (map[string]memd.Fate, error) {
 	if gone, known := r.gone[namespace]; known {
 		return gone, nil
 	}
-	gone := map[string]memd.Fate{}
-	for cursor := ""; ; {
-		page, err := r.store.Gone(r.ctx, namespace, cursor)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range page.Gone {
-			gone[g.MemoryKey] = g.Fate
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			r.gone[namespace] = gone
-			return gone, nil
-		}
+	gone, err := r.store.Gone(r.ctx, namespace)
+	if err == nil {
+		r.gone[namespace] = gone
 	}
+	return gone, err
 }
 
 func (r *importing) write(e Entry, req memd.RememberLongTerm, base int, outcome notes.Outcome) (Entry, error) {

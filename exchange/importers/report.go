@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"memd"
-	"memd/exchange/jsonl"
 	"memd/exchange/notes"
 )
 
@@ -22,7 +21,7 @@ type Report struct {
 	Entries   []Entry `json:"entries"`  // of which there is more to say than what they are counted as
 	Unlisted  int     `json:"unlisted"` // of these, beyond the first 1,000
 
-	new jsonl.Room // rows that were created, or for which there was no room
+	new map[memd.Tier]int // rows that were created, or for which there was no room
 }
 
 // Entry is what became of one entry of a file. It holds no text of it.

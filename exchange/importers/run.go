@@ -48,7 +48,7 @@ func Run(ctx context.Context, store Store, items Items, o Options) (Report, erro
 // fit refuses an import for which there is no room before anything is written. What
 // stands already needs none; it is looked for only where the number of all is too large.
 func fit(ctx context.Context, store Store, items Items, o Options) error {
-	coming := jsonl.Room{}
+	coming := map[memd.Tier]int{}
 	for it, err := range items {
 		if _, isFault := errors.AsType[*notes.Fault](err); err != nil && !isFault {
 			return err
@@ -74,7 +74,7 @@ func fit(ctx context.Context, store Store, items Items, o Options) error {
 
 // tooMany is the error of an import of so many new rows, nil where there is room for
 // them.
-func tooMany(coming, room jsonl.Room) error {
+func tooMany(coming map[memd.Tier]int, room memd.Room) error {
 	for _, t := range []memd.Tier{memd.Long, memd.Short} {
 		if limit, known := room[t]; known && coming[t] > max(0, limit) {
 			return memd.Errorf(memd.CodeBudgetExceeded, "nothing was imported: %d %s memories are new, and budgets.%s_rows has room for %d", coming[t], t, t, max(0, limit)).
@@ -99,7 +99,7 @@ type importing struct {
 }
 
 func newReport(o Options) Report {
-	return Report{DryRun: o.DryRun, Entries: []Entry{}, new: jsonl.Room{}}
+	return Report{DryRun: o.DryRun, Entries: []Entry{}, new: map[memd.Tier]int{}}
 }
 
 func run(ctx context.Context, store Store, items Items, o Options) (Report, error) {

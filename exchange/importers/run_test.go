@@ -16,7 +16,6 @@ import (
 	"memd/exchange/importers/engram"
 	"memd/exchange/importers/graph"
 	"memd/exchange/importers/transcript"
-	"memd/exchange/jsonl"
 	"memd/guard/confine"
 	"memd/internal/memtest"
 	"memd/store"
@@ -28,7 +27,7 @@ type door struct {
 	*tiers.Service
 	set    *store.Set
 	clock  *memtest.Clock
-	limits jsonl.Room
+	limits memd.Room
 	caller memd.Caller
 	writes int
 }
@@ -40,7 +39,7 @@ func newDoor(t testing.TB, edit func(*configs.Budgets)) *door {
 		if edit != nil {
 			edit(b)
 		}
-		d.limits = jsonl.Room{memd.Long: b.LongRows, memd.Short: b.ShortRows}
+		d.limits = memd.Room{memd.Long: b.LongRows, memd.Short: b.ShortRows}
 	})
 	d.Service = tiers.New(d.set)
 	return d
@@ -58,8 +57,9 @@ func (d *door) Versions(ctx context.Context, namespace, key string) ([]memd.Memo
 	return d.Service.Versions(ctx, d.caller, namespace, key)
 }
 
-func (d *door) Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error) {
-	return d.Service.Gone(ctx, d.caller, namespace, cursor)
+func (d *door) Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error) {
+	page, err := d.Service.Gone(ctx, d.caller, namespace, "")
+	return page.Fates(), err
 }
 
 func (d *door) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {
@@ -77,9 +77,9 @@ func (d *door) Import(ctx context.Context, records []json.RawMessage, dry bool) 
 	return d.Service.Import(ctx, d.caller, rows, dry)
 }
 
-func (d *door) Room(ctx context.Context) (jsonl.Room, error) {
+func (d *door) Room(ctx context.Context) (memd.Room, error) {
 	st, err := d.set.Stats(ctx)
-	room := jsonl.Room{memd.Long: d.limits[memd.Long] - st.Heads, memd.Short: d.limits[memd.Short]}
+	room := memd.Room{memd.Long: d.limits[memd.Long] - st.Heads, memd.Short: d.limits[memd.Short]}
 	for _, tier := range st.Tiers {
 		if tier.Tier == memd.Short {
 			room[memd.Short] -= tier.Rows

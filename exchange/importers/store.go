@@ -16,8 +16,8 @@ type Store interface {
 	Get(ctx context.Context, id string) (memd.Memory, error)
 	// Versions are all versions of a key.
 	Versions(ctx context.Context, namespace, key string) ([]memd.Memory, error)
-	// Gone lists keys whose memories are no longer in force, a page at a time.
-	Gone(ctx context.Context, namespace, cursor string) (memd.GonePage, error)
+	// Gone are the keys of a namespace without a memory in force, and how it ended.
+	Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error)
 	RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error)
-	Room(ctx context.Context) (jsonl.Room, error)
+	Room(ctx context.Context) (memd.Room, error)
 }

@@ -8,15 +8,12 @@ import (
 	"memd"
 )
 
-// Room is how many more rows each tier may hold; of the long tier how many more keys.
-type Room map[memd.Tier]int
-
 // Fit refuses what will not fit, before anything is written. Where the lines are no more
 // than there is room for, it asks the store nothing; else it asks what would become of
 // each, for what stands already needs no room. It reads in twice, and leaves it at its
 // beginning.
-func Fit(ctx context.Context, store Store, in io.ReadSeeker, room Room) error {
-	coming := Room{}
+func Fit(ctx context.Context, store Store, in io.ReadSeeker, room memd.Room) error {
+	coming := map[memd.Tier]int{}
 	r := NewReader(in)
 	for {
 		line, err := r.Next()
@@ -27,17 +24,17 @@ func Fit(ctx context.Context, store Store, in io.ReadSeeker, room Room) error {
 			return err
 		}
 		if line.Wrong == nil {
-			coming.add(line.Text)
+			count(coming, line.Text)
 		}
 	}
-	if _, err := in.Seek(0, io.SeekStart); err != nil || coming.within(room) == "" {
+	if _, err := in.Seek(0, io.SeekStart); err != nil || beyond(coming, room) == "" {
 		return err
 	}
-	fresh := Room{}
+	fresh := map[memd.Tier]int{}
 	im := &importing{opts: Options{Dry: true}, report: newReport()}
 	send := NewSender(store, true, func(_ int, text []byte, out memd.Imported) error {
 		if out.Outcome == memd.Created || out.Code == memd.CodeBudgetExceeded {
-			fresh.add(text)
+			count(fresh, text)
 		}
 		return nil
 	})
@@ -48,7 +45,7 @@ func Fit(ctx context.Context, store Store, in io.ReadSeeker, room Room) error {
 	if err != nil {
 		return err
 	}
-	if t := fresh.within(room); t != "" {
+	if t := beyond(fresh, room); t != "" {
 		return memd.Errorf(memd.CodeBudgetExceeded, "nothing was imported: %d %s are new, and budgets.%s_rows has room for %d",
 			fresh[t], rowsOf(t), t, max(0, room[t])).WithHint("raise budgets.%s_rows, import again, and let groom bring the store back", t)
 	}
@@ -64,8 +61,8 @@ func rowsOf(t memd.Tier) string {
 	return string(t) + " rows"
 }
 
-// add counts the row of a line.
-func (r Room) add(text []byte) {
+// count counts the row of a line.
+func count(rows map[memd.Tier]int, text []byte) {
 	var row struct {
 		Type   memd.RecordType `json:"type"`
 		Tier   memd.Tier       `json:"tier"`
@@ -75,13 +72,13 @@ func (r Room) add(text []byte) {
 	if json.Unmarshal(text, &row) != nil || row.Type != memd.MemoryRecord || row.Tier == memd.Long && !row.IsHead && row.ID != "" {
 		return // it will be refused, or needs no room
 	}
-	r[row.Tier]++
+	rows[row.Tier]++
 }
 
-// within returns a tier of which r has more rows than there is room for, "" for none.
-func (r Room) within(room Room) memd.Tier {
+// beyond returns a tier of which there are more rows than there is room for, "" for none.
+func beyond(rows map[memd.Tier]int, room memd.Room) memd.Tier {
 	for _, t := range memd.AllTiers() {
-		if limit, known := room[t]; known && r[t] > max(0, limit) { // it may be beyond it already
+		if limit, known := room[t]; known && rows[t] > max(0, limit) { // it may be beyond it already
 			return t
 		}
 	}

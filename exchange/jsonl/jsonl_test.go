@@ -324,10 +324,10 @@ func TestFit(t *testing.T) {
 	records = append(records, memd.Record{Type: memd.MemoryRecord, ID: "x", Tier: memd.Long, Summary: "an older version"})
 	in := strings.NewReader(file(t, records...))
 	s := &shelf{}
-	if err := Fit(ctx, s, in, Room{memd.Short: 10, memd.Long: 0}); err != nil || s.calls != 0 {
+	if err := Fit(ctx, s, in, memd.Room{memd.Short: 10, memd.Long: 0}); err != nil || s.calls != 0 {
 		t.Errorf("%d calls, %v", s.calls, err)
 	}
-	err := Fit(ctx, s, in, Room{memd.Short: 9})
+	err := Fit(ctx, s, in, memd.Room{memd.Short: 9})
 	if memd.CodeOf(err) != memd.CodeBudgetExceeded || len(s.held) > 0 || s.dry == 0 || !strings.Contains(err.Error(), "10 short rows") {
 		t.Errorf("%v, %d held, %d dry", err, len(s.held), s.dry)
 	}
@@ -336,7 +336,7 @@ func TestFit(t *testing.T) {
 		t.Fatalf("%d held, %v", len(s.held), err)
 	}
 	in.Reset(file(t, records...))
-	if err := Fit(ctx, s, in, Room{memd.Short: -1}); err != nil {
+	if err := Fit(ctx, s, in, memd.Room{memd.Short: -1}); err != nil {
 		t.Errorf("what stands does not fit: %v", err)
 	}
 	if n, err := in.Seek(0, io.SeekCurrent); n != 0 || err != nil {
