@@ -135,8 +135,8 @@ func (s *Service) takeIn(ctx context.Context, c memd.Caller, some []*arrival, no
 	return nil
 }
 
-// refusedBy is the outcome of a record that a rule refuses; any other error ends the
-// write.
+// refusedBy is the outcome of a record that a rule refuses; any other error, which has a
+// cause, ends the write.
 func refusedBy(out memd.Imported, err error) (memd.Imported, error) {
 	if err == nil {
 		return out, nil
@@ -145,7 +145,7 @@ func refusedBy(out memd.Imported, err error) (memd.Imported, error) {
 		err = d.err
 	}
 	e, ok := errors.AsType[*memd.Error](err)
-	if !ok || e.Code == memd.CodeStoreFailed || e.Code == memd.CodeStoreBusy {
+	if !ok || e.Err != nil || e.Code == memd.CodeStoreFailed || e.Code == memd.CodeStoreBusy {
 		return out, err
 	}
 	return memd.Imported{Outcome: memd.Refused, ID: out.ID, Code: e.Code, Field: e.Field, Reason: e.Message, Hint: e.Hint}, nil
