@@ -15,6 +15,12 @@ func (c *cli) export() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write memories out, for people or for another store",
+		Long: `Write memories out: --notes makes a Markdown file of every long-term memory, and
+MEMORY.md, their index, for people to read, edit and review; --jsonl writes the whole
+store as lines of JSON, for another store to take in. Run again it writes what changed.
+
+It fails (1) if a note was refused, and exits with 4 if notes are in conflict alone.`,
+		Example: "  memd export --notes notes\n  memd export --notes notes --namespace user --dry-run\n  memd export --jsonl store.jsonl",
 	}
 	return exchanging(cmd, c.exportNotes(cmd), c.exportJSONL(cmd))
 }
@@ -23,6 +29,13 @@ func (c *cli) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
 		Short: "Take memories in, from people or from another store",
+		Long: `Take memories in, as often as you like and never twice: notes that people edited, an
+export of another store, or what other programs keep. Guards and budgets hold as for
+any write; what is refused is reported, and the rest goes on.
+
+It fails (1) if a file, line or entry was refused, and exits with 4 if some are in
+conflict alone.`,
+		Example: "  memd import --notes notes\n  memd import --jsonl store.jsonl\n  memd import --claude ~/.claude/projects/-src-memd/memory",
 	}
 	return exchanging(cmd, append([]form{c.importNotes(cmd), c.importJSONL(cmd)}, c.importOthers(cmd)...)...)
 }
