@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
 
 	"memd"
 	"memd/exchange/notes"
@@ -19,6 +20,9 @@ const filePerm = 0o600
 func (j *job) act(ctx context.Context, t *task, v notes.Verdict) error {
 	switch v.Do {
 	case notes.WriteRow, notes.KeepBoth:
+		if v.Do == notes.KeepBoth && !j.shows(t) {
+			return restricted()
+		}
 		if j.direction.rows {
 			return j.writeRow(ctx, t, v)
 		}
@@ -29,13 +33,15 @@ func (j *job) act(ctx context.Context, t *task, v notes.Verdict) error {
 		if t.row == nil {
 			t.done.Reason = "not in the store: memd import --notes takes it"
 		}
-		if t.row == nil && !j.reads(t.file.note.Access) {
-			t.done.Reason = "restricted: name its access tags with --access"
+		if t.row == nil && !j.reads(t.file, t.file.note.Access) {
+			t.done.Reason = unnamed
 		}
 	case notes.WriteFile:
 		switch {
 		case j.direction.files && v.Outcome == notes.Unchanged:
 			return j.stamp(t)
+		case j.direction.files && !j.shows(t):
+			t.pending(unnamed)
 		case j.direction.files:
 			return j.writeFile(ctx, t)
 		case v.Outcome == notes.Unchanged:
@@ -76,14 +82,14 @@ func (j *job) again(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	t.holds(nil)
-	if ok {
-		t.holds(&m)
-	} else if err := j.loadFate(ctx, t); err != nil {
-		return err
-	}
 	if t.file = j.look(t.name); t.file != nil && t.file.fault == nil && identOf(t.file.note) != t.id {
 		t.file.fault = memd.FieldErrorf(memd.CodeVersionConflict, "memory_key", "the file has become that of another memory meanwhile: run this again")
+	}
+	if t.holds(nil); !ok {
+		return j.loadFate(ctx, t)
+	}
+	if j.reads(t.file, m.Access) {
+		t.holds(&m)
 	}
 	return nil
 }
@@ -222,8 +228,8 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 	req := note.Request(v.Base)
 	written, err := j.store.RememberLongTerm(ctx, req)
 	if refusal, ok := errors.AsType[*memd.Error](err); ok && refusal.Code == memd.CodeVersionConflict {
-		if refusal.Head != nil && !j.reads(refusal.Head.Access) {
-			return memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the key is that of a restricted memory whose access tags are not named").WithHint("name them with --access")
+		if refusal.Head != nil && !j.reads(t.file, refusal.Head.Access) {
+			return restricted()
 		}
 		return errMoved
 	}
@@ -287,8 +293,26 @@ func (j *job) wrote(ctx context.Context, t *task, req memd.RememberLongTerm, m m
 	return err
 }
 
-// reads reports whether the run reads rows under some access tags.
-func (j *job) reads(access []string) bool {
-	caller := memd.Caller{Access: j.tags()}
+// unnamed is why a restricted memory is left alone.
+const unnamed = "restricted: name its access tags with --access"
+
+func restricted() error {
+	return memd.FieldErrorf(memd.CodeForbidden, "memory_key", "the key is that of a restricted memory whose access tags are not named").WithHint("name them with --access")
+}
+
+// reads reports whether the run compares a file, nil for none, with a row under some
+// access tags: those that were named, and, where the file goes into the store, its own.
+func (j *job) reads(f *file, access []string) bool {
+	caller := memd.Caller{Access: j.Access}
+	if j.direction.rows && f != nil && f.note != nil {
+		caller.Access = slices.Concat(j.Access, f.note.Access)
+	}
 	return caller.Holds(access)
+}
+
+// shows reports whether the text of a task's row may be written into the folder: what a
+// file states of access is what its writer says, and no right to read.
+func (j *job) shows(t *task) bool {
+	caller := memd.Caller{Access: j.Access}
+	return t.row == nil || caller.Holds(t.row.Access)
 }

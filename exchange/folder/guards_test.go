@@ -3,6 +3,7 @@ package folder_test
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/exchange/folder"
+	"memd/exchange/notes"
 	"memd/guard/fence"
 )
 
@@ -191,3 +193,35 @@ func TestDryRun(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A file that states the access tags and the key of a restricted memory is not shown what
+// that says, however it was made: whoever reads under a tag names it.
+func TestRestrictedIsNotShownToFiles(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, nil)
+			p.keep("pay", "a salary", func(r *memd.RememberLongTerm) { r.Access = []string{"hr"} })
+			p.keep("bonus", "a salary too", func(r *memd.RememberLongTerm) { r.Access = []string{"hr"} })
+			p.keep("own", "stands in the file")
+			p.did(folder.Export)
+			own := p.read("own.md")
+			p.note("pay.md", "pay", "guessed", "namespace: project/x\naccess: [hr]\n")
+			p.note("bonus.md", "bonus", "guessed", "namespace: project/x\n")
+			n, err := notes.Parse(strings.NewReader(own), "")
+			must(t, err)
+			n.Name, n.MemoryKey, n.Description, n.Access = "pay", "pay", "guessed", []string{"hr"}
+			n.SyncHash = n.Digest()
+			var b strings.Builder
+			must(t, n.Render(&b))
+			p.write("sync.md", b.String())
+			p.report(way)
+			must(t, os.Remove(p.at("pay.md")))
+			p.report(way)
+			for name, text := range p.all() {
+				if strings.Contains(text, "salary") {
+					t.Errorf("%s says %s", name, text)
+				}
+			}
+		})
+	}
+}

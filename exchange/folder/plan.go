@@ -55,7 +55,7 @@ func (j *job) plan() []*task {
 			continue
 		}
 		t := &task{id: id, name: f.name, file: f, gone: j.gone[id]}
-		if m, ok := j.rows[id]; ok {
+		if m, ok := j.rows[id]; ok && j.reads(f, m.Access) {
 			t.row = &m
 		}
 		byID[id] = t

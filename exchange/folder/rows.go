@@ -116,7 +116,8 @@ func hashed(m memd.Memory) memd.Memory {
 }
 
 // tags are the access tags under which rows are read: those that were named, and, where
-// files go into the store, those that they state. Whoever has the file has its text.
+// files go into the store, those that they state. Which row a file is held against is for
+// reads to say.
 func (j *job) tags() []string {
 	tags := slices.Clone(j.Access)
 	if !j.direction.rows {
