@@ -54,7 +54,6 @@ func (j *job) act(ctx context.Context, t *task, v notes.Verdict) error {
 			t.pending(v.Reason + ": memd export --notes removes the file")
 			return nil
 		}
-		t.note = nil
 		if j.DryRun {
 			return nil
 		}
@@ -148,7 +147,6 @@ func (j *job) writeFile(ctx context.Context, t *task) error {
 	if err := j.exchange(t, data); err != nil {
 		return err
 	}
-	t.note = note
 	if _, looked := j.Roots[t.id.namespace]; !looked || j.DryRun || t.row.Source != place.Source || t.done.Did == notes.Nothing {
 		return nil
 	}
@@ -221,10 +219,14 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 			return err
 		}
 	}
+	note := t.file.note
 	if j.DryRun {
+		t.note = note
+		if t.row != nil {
+			t.note = note.Over(t.says())
+		}
 		return nil
 	}
-	note := t.file.note
 	req := note.Request(v.Base)
 	written, err := j.store.RememberLongTerm(ctx, req)
 	if refusal, ok := errors.AsType[*memd.Error](err); ok && refusal.Code == memd.CodeVersionConflict {
@@ -273,7 +275,7 @@ func (j *job) wrote(ctx context.Context, t *task, req memd.RememberLongTerm, m m
 	if before != nil && before.SyncHash == row.SyncHash {
 		t.done.Outcome, t.done.Did = notes.Unchanged, notes.Nothing
 	}
-	t.note = note.Over(row)
+	t.note = row
 	if !same {
 		t.done.Reason = "the store took the text otherwise: memd export --notes writes that"
 		if j.direction.files {

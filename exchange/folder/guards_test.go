@@ -225,3 +225,35 @@ func TestRestrictedIsNotShownToFiles(t *testing.T) {
 		})
 	}
 }
+
+// What no guard let into the store is not carried into the index, which every session
+// reads.
+func TestIndexIsOfTheStore(t *testing.T) {
+	p := newPlace(t, nil)
+	p.keep("k", "a rule")
+	p.did(folder.Export)
+	p.note("new.md", "new", "not taken in yet")
+	p.write("k.md", strings.Replace(p.read("k.md"), "a rule", "another rule", 1))
+	p.want("the export", p.did(folder.Export), "2 unchanged")
+	if index := p.read("MEMORY.md"); strings.Contains(index, "new.md") || !strings.Contains(index, "a rule") {
+		t.Errorf("the index is %s", index)
+	}
+	p.note("far.md", "far", "of another namespace", "namespace: user\n")
+	p.o.Namespace = "user"
+	p.did(folder.Import)
+	p.note("far.md", "far", "a secret", "namespace: user\n")
+	p.o.Namespace = "project/x"
+	p.did(folder.Export)
+	if index := p.read("MEMORY.md"); strings.Contains(index, "secret") || !strings.Contains(index, "of another namespace") {
+		t.Errorf("the index is %s", index)
+	}
+}
+
+// What stands in the store already takes no room there, whatever namespace is asked for.
+func TestRoomOfOtherNamespaces(t *testing.T) {
+	p := newPlace(t, func(b *configs.Budgets) { b.LongRows = 1 })
+	p.keep("k", "a rule")
+	p.did(folder.Export)
+	p.o.Namespace = "user"
+	p.want("both, of another namespace", p.did(folder.Sync), "1 unchanged")
+}

@@ -27,7 +27,7 @@ type task struct {
 	noted *notes.Note // the row's note, once it was asked for; see says
 
 	done Entry       // what became of it
-	note *notes.Note // what its file says in the end, for the index; nil for none
+	note *notes.Note // what the store says in the end, for the index; nil for nothing
 }
 
 // holds gives a task its row, nil for none.
@@ -67,7 +67,7 @@ func (j *job) plan() []*task {
 	named := memd.Caller{Access: j.Access}
 	var without []*task
 	for id, m := range j.rows {
-		if byID[id] == nil && named.Holds(m.Access) && !broken[ident{id.namespace, m.Source}] {
+		if byID[id] == nil && (j.Namespace == "" || id.namespace == j.Namespace) && named.Holds(m.Access) && !broken[ident{id.namespace, m.Source}] {
 			without = append(without, &task{id: id, row: &m})
 		}
 	}
@@ -132,7 +132,9 @@ func (j *job) byPlace() []*file {
 		case j.Namespace == "" || j.direction.rows || f.note.Namespace == j.Namespace:
 			all = append(all, f)
 		default: // no memory that was asked for; it stays in the index
-			j.list(f.note, f.name)
+			if m, ok := j.rows[identOf(f.note)]; ok {
+				j.list(notes.FromMemory(m, nil), f.name)
+			}
 		}
 	}
 	rank := func(f *file) int {

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -17,21 +18,26 @@ const fewKeys = 50
 func (j *job) load(ctx context.Context) error {
 	j.rows, j.gone = map[ident]memd.Memory{}, map[ident]memd.Fate{}
 	wanted := j.wanted()
+	whole := func(string) bool { return false } // whether all of a namespace is loaded
 	if j.direction.files && j.Only == nil {
-		namespace := j.Namespace
-		if namespace == "" {
-			namespace = "*"
-		}
-		if err := j.loadAll(ctx, namespace, nil); err != nil {
+		whole = func(namespace string) bool { return j.Namespace == "" || namespace == j.Namespace }
+		if err := j.loadAll(ctx, cmp.Or(j.Namespace, "*"), nil); err != nil {
 			return err
 		}
-	} else {
-		for _, namespace := range slices.Sorted(maps.Keys(wanted)) {
-			if err := j.loadSome(ctx, namespace, wanted[namespace]); err != nil {
-				return err
-			}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(wanted)) {
+		if whole(namespace) {
+			continue
+		}
+		if err := j.loadSome(ctx, namespace, wanted[namespace]); err != nil {
+			return err
 		}
 	}
+	return j.loadEnded(ctx, wanted)
+}
+
+// loadEnded reads what became of the wanted keys that have no row.
+func (j *job) loadEnded(ctx context.Context, wanted map[string]map[string]bool) error {
 	for namespace, keys := range wanted {
 		for key := range keys {
 			if _, ok := j.rows[ident{namespace, key}]; !ok {

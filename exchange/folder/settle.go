@@ -127,7 +127,7 @@ func (j *job) bring(ctx context.Context, t *task) error {
 
 // attempt compares a task and does what is to be done.
 func (j *job) attempt(ctx context.Context, t *task) error {
-	t.done, t.note = Entry{File: shown(t.name), Namespace: t.id.namespace, MemoryKey: t.id.key}, nil
+	t.done, t.note = Entry{File: shown(t.name), Namespace: t.id.namespace, MemoryKey: t.id.key}, t.says()
 	if t.file == nil && t.row == nil {
 		t.pending("file and memory are gone")
 		return nil
@@ -138,11 +138,6 @@ func (j *job) attempt(ctx context.Context, t *task) error {
 		}
 		if t.file.warning != "" {
 			t.done.Warnings = []string{t.file.warning}
-		}
-		t.note = t.file.note
-		if t.row != nil {
-			t.note = t.note.Over(t.says())
-			t.note.UpdatedAt = t.row.UpdatedAt
 		}
 	}
 	v := j.compare(t)
