@@ -257,3 +257,27 @@ func TestRoomOfOtherNamespaces(t *testing.T) {
 	p.o.Namespace = "user"
 	p.want("both, of another namespace", p.did(folder.Sync), "1 unchanged")
 }
+
+// Lines of the index that a person wrote stay, also such as lead to files that are no
+// notes, and that of a note that cannot be read for now.
+func TestIndexOfAPerson(t *testing.T) {
+	p := newPlace(t, nil)
+	p.note("a.md", "a", "first")
+	p.did(folder.Sync)
+	whole := p.read("a.md")
+	const mine = "- [rules](../AGENTS.md) — read them\n- [hidden](.agent/rules/x.md)\n- [README](README.md) — of the folder\n"
+	p.write("README.md", "# What this is\n")
+	p.write("MEMORY.md", p.read("MEMORY.md")+mine+"- [gone](gone.md) — no longer there\n")
+	p.write("a.md", "<<<<<<< HEAD\n"+whole)
+	for range 2 {
+		p.did(folder.Export)
+		if index := p.read("MEMORY.md"); !strings.Contains(index, mine) || !strings.Contains(index, "(a.md) — first\n") || strings.Contains(index, "gone") {
+			t.Errorf("the index is %s", index)
+		}
+	}
+	p.write("a.md", whole)
+	p.did(folder.Export)
+	if index := p.read("MEMORY.md"); !strings.Contains(index, mine) || strings.Count(index, "(a.md)") != 1 {
+		t.Errorf("the index is %s", index)
+	}
+}

@@ -5,6 +5,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"memd/exchange/notes"
 	"memd/guard/confine"
@@ -33,6 +37,16 @@ func (j *job) list(n *notes.Note, file string) {
 	}
 }
 
+// theirs reports whether a line of the index that leads to a file is a person's: to what
+// is outside, to what memd does not read, or to what is no note, be it for now.
+func (j *job) theirs(name string) bool {
+	name = path.Clean(name)
+	if !filepath.IsLocal(name) || strings.Contains("/"+name, "/.") {
+		return true
+	}
+	return slices.ContainsFunc(j.files, func(f *file) bool { return f.name == name && f.fault != nil })
+}
+
 func (j *job) writeIndex() (Entry, error) {
 	e := Entry{File: notes.IndexFile, Outcome: notes.Updated, Did: notes.WriteFile}
 	var held *[sha256.Size]byte
@@ -48,7 +62,7 @@ func (j *job) writeIndex() (Entry, error) {
 		}
 	}
 	var b bytes.Buffer
-	if err := notes.RenderIndex(&b, string(old), j.entries); err != nil {
+	if err := notes.RenderIndex(&b, string(old), j.entries, j.theirs); err != nil {
 		return e, err
 	}
 	switch {

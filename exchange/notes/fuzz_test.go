@@ -46,10 +46,10 @@ func FuzzReadIndex(f *testing.F) {
 			return
 		}
 		var once, twice strings.Builder
-		if err := notes.RenderIndex(&once, text, entries); err != nil {
+		if err := notes.RenderIndex(&once, text, entries, nil); err != nil {
 			return
 		}
-		if err := notes.RenderIndex(&twice, once.String(), entries); err != nil || twice.String() != once.String() {
+		if err := notes.RenderIndex(&twice, once.String(), entries, nil); err != nil || twice.String() != once.String() {
 			t.Fatalf("%q, then %q, %v", once.String(), twice.String(), err)
 		}
 		if len(once.String()) > notes.MaxIndexBytes || strings.Count(once.String(), "\n") > notes.MaxIndexLines {

@@ -49,14 +49,16 @@ func lessonFor(left int) string {
 }
 
 // RenderIndex writes the index of a folder. old is the index that stands there, "" for
-// none: its lines that are no entries are a person's and stay, above the entries. Where
+// none: its lines that are no entries are a person's and stay, above the entries, as do
+// entries that lead to what theirs says is no memory's file; it may be nil. Where
 // not all entries fit, the most important are listed, of equal ones the newest, and the
 // last line says what to do. Entries stand by importance, then path, so that an edit
 // moves none of them. A person's lines that leave no room are a *Fault.
-func RenderIndex(w io.Writer, old string, entries []Entry) error {
+func RenderIndex(w io.Writer, old string, entries []Entry, theirs func(path string) bool) error {
 	var kept []string
 	for _, l := range lines(strings.TrimPrefix(old, bom)) {
-		if _, isEntry := readEntry(l.text); !isEntry && !strings.HasPrefix(l.text, lesson) {
+		e, isEntry := readEntry(l.text)
+		if isEntry && theirs != nil && theirs(e.Path) || !isEntry && !strings.HasPrefix(l.text, lesson) {
 			kept = append(kept, strings.TrimRight(l.text, " \t"))
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func index(t testing.TB, old string, entries ...notes.Entry) string {
 	t.Helper()
 	var b strings.Builder
-	if err := notes.RenderIndex(&b, old, entries); err != nil {
+	if err := notes.RenderIndex(&b, old, entries, func(path string) bool { return path == "theirs.md" }); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -66,6 +66,15 @@ func TestForeignIndex(t *testing.T) {
 	}
 }
 
+// A line that leads to what is no memory's file is a person's, however it is written.
+func TestIndexOfAPerson(t *testing.T) {
+	const text = "# Memory\n\n- [a](a.md) — old\n- [the rules](theirs.md) — read them\n- [gone](gone.md)\n"
+	got := index(t, text, notes.Entry{Name: "a", Path: "a.md", Description: "new"})
+	if want := "# Memory\n\n- [the rules](theirs.md) — read them\n\n- [a](a.md) — new\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestFullIndex(t *testing.T) {
 	many := func(n int, hook string) (entries []notes.Entry) {
 		for i := range n {
@@ -108,7 +117,7 @@ func TestFullIndex(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := notes.RenderIndex(&b, strings.Repeat("mine\n", 199), many(3, "")); memd.CodeOf(err) != memd.CodeTooLarge || b.Len() > 0 {
+	if err := notes.RenderIndex(&b, strings.Repeat("mine\n", 199), many(3, ""), nil); memd.CodeOf(err) != memd.CodeTooLarge || b.Len() > 0 {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }
