@@ -228,6 +228,9 @@ func (j *job) writeRow(ctx context.Context, t *task, v notes.Verdict) error {
 		return nil
 	}
 	req := note.Request(v.Base)
+	if t.row != nil {
+		req = dated(req, *t.row)
+	}
 	written, err := j.store.RememberLongTerm(ctx, req)
 	if refusal, ok := errors.AsType[*memd.Error](err); ok && refusal.Code == memd.CodeVersionConflict {
 		if refusal.Head != nil && !j.reads(t.file, refusal.Head.Access) {
