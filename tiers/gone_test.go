@@ -56,3 +56,36 @@ INSERT INTO head (namespace, memory_key, version) SELECT 'team/x', printf('k%05d
 		t.Errorf("a foreign cursor is %v", err)
 	}
 }
+
+// What became of a key is what became of its last version, whatever was forgotten before.
+func TestGoneOfTheLast(t *testing.T) {
+	h := newHouse(t, nil)
+	admin := memd.LocalAdmin()
+	pitfall := func(r *memd.RememberLongTerm) { r.Kind = memd.Pitfall }
+	for _, key := range []string{"anew-expired", "anew-archived", "old-expired", "old-archived", "both"} {
+		first := h.keep(key, key, pitfall)
+		if key[:3] == "ane" {
+			h.must(h.ForgetKey(ctx, admin, "", key))
+			h.keep(key, key+" again", pitfall)
+			continue
+		}
+		h.keep(key, key+" again", pitfall)
+		h.must(h.Forget(ctx, admin, first.ID))
+	}
+	for key, p := range map[string]memd.Patch{
+		"anew-expired": {ExpiresAt: memd.Some(h.at(time.Hour))}, "old-expired": {ExpiresAt: memd.Some(h.at(time.Hour))},
+		"anew-archived": {ResolvedAt: memd.Some(h.now())}, "old-archived": {ResolvedAt: memd.Some(h.now())}, "both": {ResolvedAt: memd.Some(h.now())},
+	} {
+		m, err := h.Head(ctx, admin, "", key)
+		h.must(err)
+		h.must(second(h.Patch(ctx, admin, m.ID, p)))
+	}
+	h.must(h.ForgetKey(ctx, admin, "", "both"))
+	h.clock.Advance(2 * time.Hour)
+	page, err := h.Gone(ctx, admin, "", "")
+	h.must(err)
+	want := "[{anew-archived archived} {anew-expired expired} {both forgotten} {old-archived archived} {old-expired expired}]"
+	if got := fmt.Sprint(page.Gone); got != want {
+		t.Errorf("gone are %s, want %s", got, want)
+	}
+}
