@@ -57,6 +57,9 @@ func (j *job) act(ctx context.Context, t *task, v notes.Verdict) error {
 		if j.DryRun {
 			return nil
 		}
+		if err := j.dropOvertaken(t); err != nil {
+			return moved(err)
+		}
 		return moved(j.dir.RemoveHeld(t.name, t.file.sum))
 	}
 	return nil
@@ -210,6 +213,24 @@ func (j *job) keep(t *task) error {
 		return nil
 	}
 	return j.dir.Write(name, data, filePerm)
+}
+
+// dropOvertaken removes what keep once wrote beside the file of a memory that was
+// forgotten, unless a person has changed it.
+func (j *job) dropOvertaken(t *task) error {
+	name := overtaken(t.name)
+	data, err := j.dir.Read(name, notes.MaxBytes)
+	if err != nil {
+		return nil // mostly there is none; nor can another be told to be memd's
+	}
+	note, err := notes.Parse(bytes.NewReader(data), "")
+	if err == nil {
+		note, err = j.names.resolve(note, t.name)
+	}
+	if err != nil || identOf(note) != t.id || note.SyncHash != note.Digest() {
+		return nil
+	}
+	return j.dir.RemoveHeld(name, sha256.Sum256(data))
 }
 
 // writeRow writes a row from its file, over the version alone that it was compared with.

@@ -281,3 +281,24 @@ func TestIndexOfAPerson(t *testing.T) {
 		t.Errorf("the index is %s", index)
 	}
 }
+
+// With a memory that is forgotten goes what memd kept beside its file, but not what a
+// person has written there.
+func TestForgottenWithWhatWasOvertaken(t *testing.T) {
+	for name, edit := range map[string]string{"as memd wrote it": "", "edited": "mine\n"} {
+		p := newPlace(t, nil)
+		p.keep("k", "first")
+		p.did(folder.Export)
+		p.write("k.md", strings.Replace(p.read("k.md"), "first", "a person's", 1))
+		p.keep("k", "the store's")
+		p.want("both changed", p.did(folder.Sync), "1 conflict")
+		if edit != "" {
+			p.write("k.memd.md", p.read("k.memd.md")+edit)
+		}
+		must(t, p.store.ForgetKey(t.Context(), admin, "project/x", "k"))
+		p.want("forgotten", p.did(folder.Export), "1 updated")
+		if !missing(t, p.at("k.md")) || missing(t, p.at("k.memd.md")) != (edit == "") {
+			t.Errorf("%s: there are %v", name, p.all())
+		}
+	}
+}
