@@ -302,3 +302,35 @@ func TestForgottenWithWhatWasOvertaken(t *testing.T) {
 		}
 	}
 }
+
+// A file that a person has moved and that cannot be read for now stays the file of its
+// memory: no second one is written, which would keep it out once it is mended.
+func TestBrokenAndMoved(t *testing.T) {
+	for name, broken := range map[string]func(string) string{
+		"a merge":   func(s string) string { return "<<<<<<< HEAD\n" + s },
+		"a quote":   func(s string) string { return strings.Replace(s, "name: k", "name: \"k", 1) },
+		"line ends": func(s string) string { return strings.ReplaceAll(strings.Replace(s, "---", "--", 1), "\n", "\r\n") },
+		"no reason": func(s string) string { return strings.Replace(s, "type: reference", "type: project", 1) },
+	} {
+		for way, run := range ways {
+			p := newPlace(t, nil)
+			p.keep("k", "a rule")
+			p.keep("other", "has its file")
+			p.did(folder.Export)
+			whole := p.read("k.md")
+			must(t, os.Remove(p.at("k.md")))
+			must(t, os.Remove(p.at("other.md")))
+			p.write("mine/moved.md", broken(whole))
+			want := map[string]string{"import": "1 refused", "export": "1 created, 1 refused", "both": "1 created, 1 refused"}
+			p.want(name+", "+way, p.did(run), want[way])
+			if !missing(t, p.at("k.md")) {
+				t.Errorf("%s, %s: there is a second file", name, way)
+			}
+			p.write("mine/moved.md", strings.Replace(whole, "a rule", "another rule", 1))
+			p.did(folder.Sync)
+			if m := p.row("project/x", "k"); m.Summary != "another rule" {
+				t.Errorf("%s, %s: the mended file came to %q", name, way, m.Summary)
+			}
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (j *job) plan() []*task {
 	named := memd.Caller{Access: j.Access}
 	var without []*task
 	for id, m := range j.rows {
-		if byID[id] == nil && (j.Namespace == "" || id.namespace == j.Namespace) && named.Holds(m.Access) && !broken[ident{id.namespace, m.Source}] {
+		if byID[id] == nil && (j.Namespace == "" || id.namespace == j.Namespace) && named.Holds(m.Access) && !broken(id, m.Source) {
 			without = append(without, &task{id: id, row: &m})
 		}
 	}
@@ -95,21 +95,28 @@ func (j *job) taken() map[string]*file {
 	return taken
 }
 
-// refuseBroken refuses what is no note. It returns the namespaces and sources that such
-// files have as those of rows.
-func (j *job) refuseBroken() map[ident]bool {
+// refuseBroken refuses what is no note. It returns whether a row seems to be that of such
+// a file, which its source names, or which states its key: it gets no second one.
+func (j *job) refuseBroken() (isOf func(id ident, source string) bool) {
+	var claims []notes.Claim
+	named := map[ident]bool{} // by namespace and source
 	namespaces := j.namespaces()
-	broken := map[ident]bool{}
 	for _, f := range j.files {
 		if f.fault == nil {
 			continue
 		}
 		j.report.Files = append(j.report.Files, f.entry().refuse(f.fault))
+		if !f.claim.IsZero() {
+			claims = append(claims, f.claim)
+		}
 		for _, namespace := range namespaces {
-			broken[ident{namespace, j.names.place(namespace, f.name).Source}] = true
+			named[ident{namespace, j.names.place(namespace, f.name).Source}] = true
 		}
 	}
-	return broken
+	return func(id ident, source string) bool {
+		return named[ident{id.namespace, source}] ||
+			slices.ContainsFunc(claims, func(c notes.Claim) bool { return c.Of(id.namespace, id.key) })
+	}
 }
 
 // namespaces are those of the rows.

@@ -37,6 +37,7 @@ type file struct {
 	read  *notes.Note // as it stands
 	note  *notes.Note // resolved
 	fault error       // why it is no note
+	claim notes.Claim // of one that cannot be read: whose it seems to be
 
 	warning string // what is odd about it, "" for nothing
 }
@@ -130,6 +131,9 @@ func (j *job) look(name string) *file {
 		f.sum = sha256.Sum256(data)
 		if f.read, f.fault = notes.Parse(bytes.NewReader(data), ""); f.fault == nil {
 			f.note, f.fault = j.names.resolve(f.read, name)
+		}
+		if f.fault != nil {
+			f.claim = notes.ClaimOf(data)
 		}
 	}
 	return f
