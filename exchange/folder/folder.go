@@ -129,7 +129,7 @@ func (j *job) open() error {
 }
 
 func noFolder(err error) error {
-	return &memd.Error{Code: memd.CodeInvalidRequest, Field: "notes", Message: "the folder of notes cannot be opened: " + why(err), Err: err}
+	return &memd.Error{Code: memd.CodeInvalidRequest, Field: "notes", Message: "the folder of notes cannot be opened: " + why(err)}
 }
 
 // why is an error of the system in a few words, without the names in it.
