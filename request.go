@@ -99,8 +99,9 @@ type List struct {
 // Gone is a memory_key of a namespace under which no long-term memory is in force
 // any more, and what became of the last one.
 type Gone struct {
-	MemoryKey string `json:"memory_key"`
-	Fate      Fate   `json:"fate"`
+	MemoryKey   string `json:"memory_key"`
+	Fate        Fate   `json:"fate"`
+	ForgottenAt Time   `json:"forgotten_at,omitzero"` // of a forgotten one, the last time
 }
 
 // Fate is how a long-term memory ended.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -24,13 +23,22 @@ func (v Values) List(ctx context.Context, req memd.List) (memd.Page, error) {
 
 // Gone are all keys of a namespace without a memory in force, and how it ended.
 func (v Values) Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error) {
-	gone := map[string]memd.Fate{}
+	gone, err := v.Ended(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return memd.GonePage{Gone: gone}.Fates(), nil
+}
+
+// Ended is Gone with all that is known of each.
+func (v Values) Ended(ctx context.Context, namespace string) ([]memd.Gone, error) {
+	var gone []memd.Gone
 	for cursor := ""; ; {
 		page, err := value(v.Client.Gone(ctx, namespace, cursor))
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(gone, page.Fates())
+		gone = append(gone, page.Gone...)
 		if cursor = page.NextCursor; cursor == "" {
 			return gone, nil
 		}

@@ -98,7 +98,7 @@ func (j *job) again(ctx context.Context, t *task) error {
 
 // loadFate looks up what became of a memory whose row has gone.
 func (j *job) loadFate(ctx context.Context, t *task) error {
-	fates := job{store: j.store, gone: map[ident]memd.Fate{}}
+	fates := job{store: j.store, gone: map[ident]memd.Gone{}}
 	err := fates.loadGone(ctx, t.id.namespace, map[string]bool{t.id.key: true})
 	t.gone = fates.gone[t.id]
 	return err

@@ -16,7 +16,7 @@ import (
 // Store is what is asked of memd. Its refusals are *memd.Error.
 type Store interface {
 	List(ctx context.Context, req memd.List) (memd.Page, error)
-	Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error)
+	Ended(ctx context.Context, namespace string) ([]memd.Gone, error)
 	RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error)
 	Patch(ctx context.Context, id string, p memd.Patch) (memd.Written, error)
 	Verify(ctx context.Context, id string, req memd.Verify) (memd.Written, error)
@@ -70,7 +70,7 @@ type job struct {
 	files  []*file
 	total  atomic.Int64 // bytes of the files that were read
 	rows   map[ident]memd.Memory
-	gone   map[ident]memd.Fate
+	gone   map[ident]memd.Gone
 	report *Report
 
 	entries []notes.Entry // of the index

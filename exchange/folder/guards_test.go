@@ -334,3 +334,25 @@ func TestBrokenAndMoved(t *testing.T) {
 		}
 	}
 }
+
+// A file of a memory that is from after the key was forgotten here, such as that of
+// another store or from after the backup that was restored, is the last of it: it stays.
+func TestForgottenBeforeTheFile(t *testing.T) {
+	p, other := newPlace(t, nil), newPlace(t, nil)
+	p.keep("k", "here")
+	must(t, p.store.ForgetKey(t.Context(), admin, "project/x", "k"))
+	other.clock.Advance(time.Hour)
+	other.keep("k", "there")
+	other.did(folder.Export)
+	p.write("k.md", other.read("k.md"))
+	for name, way := range ways {
+		r := p.report(way)
+		p.want(name, words(r), "1 refused")
+		if e := entry(t, r, "k.md"); !strings.Contains(e.Reason, "another name") {
+			t.Errorf("it says %+v", e)
+		}
+	}
+	if p.read("k.md") != other.read("k.md") {
+		t.Error("the file was changed")
+	}
+}

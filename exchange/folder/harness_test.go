@@ -42,9 +42,9 @@ func (d *door) List(ctx context.Context, req memd.List) (memd.Page, error) {
 	return d.Service.List(ctx, admin, req)
 }
 
-func (d *door) Gone(ctx context.Context, namespace string) (map[string]memd.Fate, error) {
+func (d *door) Ended(ctx context.Context, namespace string) ([]memd.Gone, error) {
 	page, err := d.Service.Gone(ctx, admin, namespace, "")
-	return page.Fates(), err
+	return page.Gone, err
 }
 
 func (d *door) RememberLongTerm(ctx context.Context, req memd.RememberLongTerm) (memd.Written, error) {

@@ -21,8 +21,8 @@ type task struct {
 	name string // of the file, be it one that is to be made
 	file *file
 	row  *memd.Memory
-	gone memd.Fate
-	last string // Digest of what both said, where that is known, else ""
+	gone memd.Gone // the zero one for none
+	last string    // Digest of what both said, where that is known, else ""
 
 	noted *notes.Note // the row's note, once it was asked for; see says
 

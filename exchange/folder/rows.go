@@ -16,7 +16,7 @@ const fewKeys = 50
 
 // load reads the rows that the run is about, and of files without one what became of it.
 func (j *job) load(ctx context.Context) error {
-	j.rows, j.gone = map[ident]memd.Memory{}, map[ident]memd.Fate{}
+	j.rows, j.gone = map[ident]memd.Memory{}, map[ident]memd.Gone{}
 	wanted := j.wanted()
 	whole := func(string) bool { return false } // whether all of a namespace is loaded
 	if j.direction.files && j.Only == nil {
@@ -140,10 +140,10 @@ func (j *job) tags() []string {
 
 // loadGone reads what became of keys that have no row.
 func (j *job) loadGone(ctx context.Context, namespace string, keys map[string]bool) error {
-	gone, err := j.store.Gone(ctx, namespace)
-	for key := range keys {
-		if fate, ended := gone[key]; ended {
-			j.gone[ident{namespace, key}] = fate
+	gone, err := j.store.Ended(ctx, namespace)
+	for _, g := range gone {
+		if keys[g.MemoryKey] {
+			j.gone[ident{namespace, g.MemoryKey}] = g
 		}
 	}
 	return err

@@ -67,7 +67,7 @@ func (j *job) fits(ctx context.Context, tasks []*task) error {
 // compare is notes.Compare, and what it cannot know: how a memory ended, and which time
 // it is.
 func (j *job) compare(t *task) notes.Verdict {
-	s := notes.Sides{Last: t.last, Row: t.says(), Gone: t.gone == memd.FateForgotten || t.gone == memd.FateDeleted}
+	s := notes.Sides{Last: t.last, Row: t.says(), Gone: t.gone.Fate == memd.FateForgotten || t.gone.Fate == memd.FateDeleted}
 	if t.file != nil {
 		s.File = t.file.note
 	}
@@ -78,10 +78,16 @@ func (j *job) compare(t *task) notes.Verdict {
 		return notes.Verdict{Outcome: notes.Unchanged, Do: notes.Nothing, Reason: reason}
 	}
 	switch ends := s.File.ExpiresAt; {
-	case t.gone == memd.FateArchived, t.gone == "" && !s.File.ResolvedAt.IsZero():
+	case t.gone.Fate == memd.FateArchived, t.gone.Fate == "" && !s.File.ResolvedAt.IsZero():
 		return stays("the memory is resolved, and in the archive")
-	case t.gone == memd.FateExpired, !ends.IsZero() && !ends.After(j.Now()):
+	case t.gone.Fate == memd.FateExpired, !ends.IsZero() && !ends.After(j.Now()):
 		return stays("the memory has expired")
+	}
+	if at := t.gone.ForgottenAt; !at.IsZero() && s.File.UpdatedAt.After(at.Time) {
+		return notes.Verdict{
+			Outcome: notes.Refused, Do: notes.Nothing,
+			Reason: "the memory was forgotten here, and the file is of a later one, of another store or from after a backup; to remember it anew give it another name",
+		}
 	}
 	v := notes.Compare(s)
 	if s.Gone && v.Do == notes.Nothing && untouched(s.File) {
