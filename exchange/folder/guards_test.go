@@ -39,6 +39,29 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// Nor does a report tell a token in the key, which a name becomes.
+func TestSecretNames(t *testing.T) {
+	const key = "ghp_R4nd0mLookingTokenOf36Characters0k1X"
+	for name, head := range map[string]string{"a name": "name: " + key, "part of a name": "name: the token " + key, "a key": "name: x\nmemory_key: " + key} {
+		p := newPlace(t, nil)
+		p.write("leak.md", "---\n"+head+"\ndescription: d\ntype: user\n---\n")
+		for _, way := range []string{"import", "both", "export"} {
+			r := p.report(ways[way])
+			said, err := json.Marshal(r)
+			must(t, err)
+			if way != "export" && r.Refused != 1 || way == "export" && r.Unchanged != 1 {
+				t.Errorf("%s, %s: %s", name, way, said)
+			}
+			if way != "export" && strings.Contains(strings.ToLower(string(said)), strings.ToLower(key)) {
+				t.Errorf("%s, %s: the report is %s", name, way, said)
+			}
+		}
+		if index := p.all()["MEMORY.md"]; strings.Contains(index, key) {
+			t.Errorf("%s: the index is %s", name, index)
+		}
+	}
+}
+
 // Text that the guards take out goes out of the file as well, with the next export, and
 // not before.
 func TestRedacted(t *testing.T) {

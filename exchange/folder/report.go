@@ -89,6 +89,9 @@ func (e Entry) refuse(err error) Entry {
 		if refusal.Hint != "" {
 			e.Reason += "; " + refusal.Hint
 		}
+		if len(e.Rules) > 0 { // a key is made of a name, and that may be what must not be told
+			e.MemoryKey = ""
+		}
 		return e
 	}
 	if _, ok := errors.AsType[confine.Refused](err); ok {
