@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"memd"
 	"memd/exchange/notes"
 )
 
@@ -54,6 +55,22 @@ func FuzzReadIndex(f *testing.F) {
 		}
 		if len(once.String()) > notes.MaxIndexBytes || strings.Count(once.String(), "\n") > notes.MaxIndexLines {
 			t.Fatal("larger than an index may be")
+		}
+	})
+}
+
+func FuzzClaim(f *testing.F) {
+	f.Add("<<<<<<< HEAD\n---\nmemory_key: \"k\"\r\nnamespace: project/x\n", "project/x", "k")
+	f.Add("memory_key: a\nmemory_key: b\n", "user", "b")
+	f.Fuzz(func(t *testing.T, text, namespace, key string) {
+		claim := notes.ClaimOf([]byte(text))
+		states := strings.Contains(text, "memory_key:") && key != "" && strings.Contains(text, key)
+		if claim.Of(namespace, key) && (!states || claim.IsZero()) {
+			t.Fatalf("%q is no claim of %q in %q", text, key, namespace)
+		}
+		head := "memory_key: " + key + "\nnamespace: " + namespace + "\n"
+		if memd.ValidKey(key) && memd.ValidNamespace(namespace) && !notes.ClaimOf([]byte(head)).Of(namespace, key) {
+			t.Fatalf("%q is not claimed", head)
 		}
 	})
 }
