@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memd"
+	"memd/guard/sources"
 	"memd/tiers"
 )
 
@@ -83,6 +84,9 @@ func (e *evidence) sourceStatus(h head) memd.SourceStatus {
 		return h.SourceStatus
 	}
 	found := e.opts.Sources.File(h.Namespace, h.Source)
+	if h.sourceHash == sources.Lacking {
+		return memd.SourceMissing
+	}
 	if found.Status == memd.SourceOK && h.sourceHash != "" && found.Hash != "" && found.Hash != h.sourceHash {
 		return memd.SourceChanged
 	}

@@ -143,8 +143,8 @@ func TestSourceThatLacksIt(t *testing.T) {
 		}
 		settle(h)
 		h.groom(groom.Options{})
-		h.wantSource("with a hash", rows[0], memd.SourceChanged, memd.StaleSourceChanged)
-		h.wantSource("without one", rows[1], memd.SourceChanged, memd.StaleSourceChanged)
+		h.wantSource("with a hash", rows[0], memd.SourceMissing, memd.StaleSourceMissing)
+		h.wantSource("without one", rows[1], memd.SourceMissing, memd.StaleSourceMissing)
 		h.wantSource("without a root", rows[2], memd.SourceMissing, memd.StaleSourceMissing)
 	})
 }

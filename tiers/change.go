@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/guard/sources"
 	"memd/store"
 )
 
@@ -242,10 +243,6 @@ func (s *Service) Verify(ctx context.Context, c memd.Caller, id string, req memd
 	return out, err
 }
 
-// nowhere is kept as the hash of a source that does not say what the row does: no
-// section has it, so that a section which still stands does not bear the row out.
-const nowhere = "missing"
-
 // lacks marks a long row whose source does not say it any more. When it last did is
 // its verified_at still.
 func (s *Service) lacks(tx *store.Tx, c memd.Caller, req memd.Verify, m *memd.Memory, out *memd.Written, now memd.Time) error {
@@ -261,7 +258,7 @@ func (s *Service) lacks(tx *store.Tx, c memd.Caller, req memd.Verify, m *memd.Me
 	if err := tx.UpdateMeta(m); err != nil {
 		return err
 	}
-	if err := tx.KeepSourceHash(m.Namespace, m.MemoryKey, m.ID, nowhere); err != nil {
+	if err := tx.KeepSourceHash(m.Namespace, m.MemoryKey, m.ID, sources.Lacking); err != nil {
 		return err
 	}
 	return tx.Audit(s.entry(c, "verify", m, now))

@@ -11,6 +11,7 @@ import (
 	"memd"
 	"memd/configs"
 	"memd/guard/fence"
+	"memd/guard/sources"
 )
 
 // Bounds on what a record may say that no write ever sets.
@@ -191,6 +192,9 @@ func (s *Service) arrivalSource(m *memd.Memory, rec *memd.Record) error {
 	}
 	if rec.SourceHash == "" || m.Tier != memd.Long {
 		rec.SourceHash = ""
+		return nil
+	}
+	if rec.SourceHash == sources.Lacking {
 		return nil
 	}
 	return hashOf("source_hash", rec.SourceHash)

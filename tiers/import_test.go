@@ -87,6 +87,7 @@ func (h *house) furnish() {
 	secret := h.keep("board/plan", "the board meets in March")
 	must(h.Patch(ctx, admin, secret.ID, memd.Patch{Access: memd.Opt[[]string]{Set: true, Value: []string{"board"}}}))
 	must(h.Note(ctx, ann, "s1", memd.Note{Summary: "looking at the cache"}))
+	must(h.Verify(ctx, ann, must(h.Head(ctx, ann, "", "build/go")).ID, memd.Verify{SourceStatus: memd.SourceMissing}))
 	h.keep("by/hand", "version one")
 	h.keep("by/hand", "version two")
 	h.shell(`DELETE FROM long WHERE id = '` + must(h.Head(ctx, ann, "", "by/hand")).ID + `'`)

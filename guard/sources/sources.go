@@ -43,12 +43,18 @@ func unchecked(reach Reach, why string) Found {
 	return Found{Status: memd.SourceUnchecked, Why: why, Reach: reach}
 }
 
+// Lacking is kept in the place of a hash where whoever looked found that the source
+// does not say it any more: a section that still stands does not bear it out.
+const Lacking = "missing"
+
 // After is the status of a source that was held to be held, after the look; kept
 // is the hash of its last verification, "" for none. That nobody could look says
 // nothing against what was found before. That the artefact is there says that it is
-// not missing, and no more.
+// not missing, and no more; of one that is [Lacking] a look at its section says nothing.
 func (f Found) After(held memd.SourceStatus, kept string) memd.SourceStatus {
 	switch {
+	case kept == Lacking:
+		return memd.SourceMissing
 	case f.Status == memd.SourceOK && kept != "" && f.Hash != "" && f.Hash != kept:
 		return memd.SourceChanged
 	case f.Status == memd.SourceOK, f.Status == memd.SourceMissing:
