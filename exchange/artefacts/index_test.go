@@ -273,6 +273,28 @@ func TestWhatIsNotIndexed(t *testing.T) {
 	}
 }
 
+// A memory whose text somebody else wrote over is not taken for the artefact's word: it
+// is neither verified nor undone until the item says something else. One that a guard
+// changed is no such thing.
+func TestWhatWasWrittenOver(t *testing.T) {
+	h := newHouse(t, nil)
+	h.put("AGENTS.md", guide+"- Ask ops@"+"corp.example.io before a restart\n")
+	h.index()
+	row := h.rows()[keyTestAll]
+	w, err := h.RememberLongTerm(ctx, memd.LocalAdmin(), memd.RememberLongTerm{MemoryKey: keyTestAll, Namespace: "project/x", Source: row.Source, Summary: "Commands: skip the tests"})
+	h.must(err)
+	h.clock.Advance(h.opts.Budgets.LongFreshFor / 5)
+	r := h.index()
+	m := h.rows()[keyTestAll]
+	if r.Held != 1 || r.Verified != 3 || m.Version != 2 || m.VerifiedAt != w.VerifiedAt || m.Summary != "Commands: skip the tests" || len(r.Results) != 1 || r.Results[0].Line != 6 {
+		t.Errorf("%+v\n%+v", r, m)
+	}
+	h.put("AGENTS.md", strings.Replace(guide, "before a release", "before any release", 1))
+	if r = h.index(); r.Created != 1 || !h.rows()[keyTestAll].Stale {
+		t.Errorf("%+v\n%+v", r, h.rows()[keyTestAll])
+	}
+}
+
 // What a person forgot, resolved or let expire does not come back while its text
 // stands there.
 func TestWhatWasEnded(t *testing.T) {

@@ -50,7 +50,7 @@ type step struct {
 	row     *memd.Memory // nil for a new one
 	key     string
 	verify  bool      // of what is unchanged
-	fate    memd.Fate // of what is held
+	fate    memd.Fate // of what is held, "" where its row was written over
 }
 
 // found is what was found in a folder.
@@ -152,6 +152,8 @@ func (p *planner) file(entries []*entry, left []*memd.Memory, modified memd.Time
 func (p *planner) entry(e *entry) step {
 	s := step{entry: e, row: e.row}
 	switch {
+	case e.row != nil && digestOf(e.row) == e.digest && e.writtenOver():
+		s.outcome, s.key = Held, e.row.MemoryKey
 	case e.row != nil && digestOf(e.row) == e.digest:
 		s.outcome, s.key = Unchanged, e.row.MemoryKey
 	case e.row != nil:
@@ -176,6 +178,19 @@ func renew(row *memd.Memory, modified memd.Time, b configs.Budgets, now memd.Tim
 	written := modified.After(row.VerifiedAt.Time) && !modified.After(now.Time)
 	return row.Stale || row.SourceStatus == memd.SourceMissing || row.SourceStatus == memd.SourceChanged || written ||
 		now.Sub(row.VerifiedAt.Time) >= b.FreshFor(row.Kind)/renewal
+}
+
+// redaction begins what a guard puts in the place of what must not be stored.
+const redaction = "[redacted"
+
+// writtenOver reports whether the row says something else than the item that it was
+// made of, by another hand than a guard's: the artefact does not bear it out.
+func (e *entry) writtenOver() bool {
+	row := e.row
+	if row.Summary == e.Summary && row.Why == e.Why && row.HowToApply == e.HowToApply {
+		return false
+	}
+	return !strings.Contains(row.Summary+row.Why+row.HowToApply, redaction)
 }
 
 // contentHash is that of a row that says what the item does.

@@ -11,7 +11,7 @@ const (
 	Updated   Outcome = "updated"   // a new version of its key
 	Unchanged Outcome = "unchanged" // it says what it said
 	Stale     Outcome = "stale"     // the artefact says it no more
-	Held      Outcome = "held"      // its memory was ended on purpose, and is not brought back
+	Held      Outcome = "held"      // its memory was ended or written over by others, and is left so
 	Refused   Outcome = "refused"   // by a guard, a limit, or somebody else's edit
 )
 

@@ -76,7 +76,10 @@ func (r *run) carryOut(ctx context.Context, steps []step, modified map[string]me
 		if s.row != nil {
 			res.ID, res.Version = s.row.ID, s.row.Version
 		}
-		if s.outcome == Held {
+		switch {
+		case s.outcome == Held && s.fate == "":
+			res.Reason = "its memory was written over, and is not verified"
+		case s.outcome == Held:
 			res.Reason = "its memory is " + string(s.fate)
 		}
 		if r.opts.DryRun || s.outcome == Held {
