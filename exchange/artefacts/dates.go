@@ -3,6 +3,7 @@ package artefacts
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,9 @@ const (
 type dates struct {
 	top   string                      // the working tree
 	known map[string]map[string]int64 // by file and line, in seconds
+
+	looked bool // at the configuration
+	barred bool // it has git read what it should not
 }
 
 // of is when the newest of some lines of a file was committed; the file's name is
@@ -64,10 +68,50 @@ func (d *dates) ask(ctx context.Context, name string) map[string]int64 {
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "--no-pager", "--literal-pathspecs",
-		"-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "-c", "core.untrackedCache=false",
-		"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.sshCommand=false",
-		"blame", "--porcelain", "--no-textconv", "HEAD", "--", name)
+	if !d.looked {
+		d.looked, d.barred = true, !d.harmless(ctx)
+	}
+	if d.barred {
+		return nil
+	}
+	out, err := d.git(ctx, "blame", "--porcelain", "--no-textconv", "HEAD", "--", name)
+	if err != nil {
+		return nil
+	}
+	return parseBlame(out)
+}
+
+// harmless reports whether the files that git reads beside a blame, by the names in
+// the configuration, are such as people write: it reads them into memory, whole.
+func (d *dates) harmless(ctx context.Context) bool {
+	for _, key := range []string{"blame.ignoreRevsFile", "mailmap.file"} {
+		out, err := d.git(ctx, "config", "--type=path", "-z", "--get-all", key)
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 { // it is not set
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			if name == "" {
+				continue
+			}
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(d.top, name)
+			}
+			if info, err := os.Stat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// git is what git answers to a question about the working tree.
+func (d *dates) git(ctx context.Context, question ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "--literal-pathspecs",
+		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
+		"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.sshCommand=false"}, question...)...)
 	cmd.Dir = d.top
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "GIT_") }),
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(d.top), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ATTR_NOSYSTEM=1",
@@ -75,10 +119,13 @@ func (d *dates) ask(ctx context.Context, name string) map[string]int64 {
 	cmd.WaitDelay = time.Second
 	var out bounded
 	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil || out.over {
-		return nil
+	if err := cmd.Run(); err != nil {
+		return nil, err
 	}
-	return parseBlame(out.Bytes())
+	if out.over {
+		return nil, bytes.ErrTooLarge
+	}
+	return out.Bytes(), nil
 }
 
 // bounded keeps as much as maxBlame.

@@ -162,6 +162,23 @@ func TestHostileRepository(t *testing.T) {
 	}
 }
 
+// A file that the configuration has git read beside a blame is one that people write, or
+// nothing is asked: git takes all of it into memory.
+func TestEndlessConfiguration(t *testing.T) {
+	for _, key := range []string{"blame.ignoreRevsFile", "mailmap.file"} {
+		r := newRepository(t)
+		r.put("AGENTS.md", "- one\n")
+		r.put(".revs", "# none\n")
+		r.commit("2026-03-01T10:00:00Z")
+		for value, want := range map[string]string{"": "2026-03-01", ".revs": "2026-03-01", os.DevNull: "", ".git": ""} {
+			r.git("2026-03-01T10:00:00Z", "config", key, value)
+			if got := r.at("AGENTS.md", "- one"); got != want {
+				t.Errorf("%s %q: %q, want %q", key, value, got, want)
+			}
+		}
+	}
+}
+
 func FuzzBlame(f *testing.F) {
 	f.Add([]byte(strings.Repeat("a", 40) + " 1 1 1\nauthor x\ncommitter-time 1700000000\n\t- one\n"))
 	f.Add([]byte("committer-time -1\n\tx\n\t\n" + strings.Repeat("0", 64) + "\ncommitter-time 99999999999999999999\n\ty"))
