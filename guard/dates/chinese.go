@@ -66,15 +66,20 @@ func (f *finder) isOther(text string, before, after int) bool {
 	in := func(i int, set string) bool { c := f.han(i); return c != "" && strings.Contains(set, c) }
 	switch text {
 	case "明天", "明年", "明日", "明晚", "明早":
-		if text == "明日" && in(after, "方") {
+		if text == "明日" && in(after, "方") || text == "明年" && in(after, "度") {
 			return true
 		}
 		return in(before, "说证发聪透声表文光黎分鲜简高英贤神清标注阐") && in(after, "气真空文才花赋堂线平敌鹅使然确") || in(before, "聪透黎简")
 	case "后天", "前天", "后年", "前年":
 		return in(before, "以之然最随此今先午饭会课班目从当提月年天周后前") || in(after, "气空花然生性免线轻薪龄级度均代赋天")
-	case "今日":
-		return in(after, "头")
-	case "今天", "今年", "昨天", "昨日":
+	case "今日", "今天":
+		// 去年今日, 去年的今天
+		return text == "今日" && in(after, "头頭") || in(before, "年") || in(before, "的") && in(before-1, "年")
+	case "昨日":
+		return in(before, "一") // Japanese: the day before
+	case "今年", "去年":
+		return in(after, "度")
+	case "昨天":
 		return false
 	case "上月", "下月", "本月":
 		return in(before, "以如日基根资")
@@ -110,6 +115,9 @@ func (f *finder) weekHan(i int) span {
 	default:
 		return span{}
 	}
+	if pointed {
+		at = f.weekTwice(at)
+	}
 	s := span{from: i, to: at, phrase: phrase{unit: week, n: n}}
 	wd, named := f.weekdayHan(at)
 	switch {
@@ -136,6 +144,29 @@ func (f *finder) weekHan(i int) span {
 	return s
 }
 
+// weekTwice is where the day stands of a week that is named again: 下周周五, 下周的周五.
+func (f *finder) weekTwice(at int) int {
+	k := at
+	if f.joined(k) && f.han(k) == "的" {
+		k++
+	}
+	if !f.joined(k) {
+		return at
+	}
+	switch two := f.run(k, 2); {
+	case two == "星期", two == "礼拜":
+		k += 2
+	case strings.HasPrefix(two, "周"):
+		k++
+	default:
+		return at
+	}
+	if _, ok := f.weekdayHan(k); !ok {
+		return at
+	}
+	return k
+}
+
 // whichWeek is the week that the characters at token i point to, and where they end.
 func (f *finder) whichWeek(i int) (n, to int) {
 	run := f.run(i, 3)
@@ -154,7 +185,7 @@ func (f *finder) whichWeek(i int) (n, to int) {
 // one day.
 func (f *finder) meansWeek(s span, pointed, named bool) bool {
 	in := func(i int, set string) bool { c := f.han(i); return c != "" && strings.Contains(set, c) }
-	if in(s.from-1, "每逢隔双单各几半整多全首末一二两三四五六七八九十数以如线之某个") || !pointed && f.sortOf(s.from-1) == number && f.tokens[s.from].glued {
+	if in(s.from-1, "每逢隔双单各几半整多全首末一二两三四五六七八九十数以如线之某个色周") || !pointed && f.sortOf(s.from-1) == number && f.tokens[s.from].glued {
 		return false
 	}
 	if !pointed && (f.oneOf(s.to, "-", "–", "—", "~", "～") || f.oneOf(s.from-1, "-", "–", "—", "~", "～") || f.rangeHan(s)) {
@@ -201,7 +232,7 @@ func (f *finder) tenseHan(s span) unit {
 		m = f.moodAt(s.from)
 	}
 	switch {
-	case m.past && m.future:
+	case m.past && m.future, f.moodAt(s.from).week:
 		return none
 	case m.past:
 		return behind

@@ -49,7 +49,7 @@ func (f *finder) named(i int) span {
 	}
 	s = f.withPart(s)
 	// Today in the midst of a sentence is a newspaper, Tomorrow a song.
-	if f.tokens[i].upper && !f.opens(i) || f.moodAt(i).recurring || f.isDeterminer(i-1) && !f.is(i, "day") || f.is(i-1, "like") || f.is(i-1, "just") && f.is(i-2, "like") {
+	if f.tokens[i].upper && !f.opens(i) || f.moodAt(i).recurring || f.isExample(i) || f.isDeterminer(i-1) && !f.is(i, "day") || f.is(i-1, "like") || f.is(i-1, "just") && f.is(i-2, "like") {
 		s.phrase = phrase{}
 	}
 	return s
@@ -87,10 +87,33 @@ func (f *finder) period(i int) span {
 		s = f.withPart(s)
 	}
 	// "The last week" is a span of time, "last week of the year" one of another.
-	if f.isDeterminer(i-1) || f.is(s.to, "of") || f.moodAt(i).recurring {
+	if f.isDeterminer(i-1) || f.is(s.to, "of") || f.moodAt(i).recurring || f.isExample(i) {
 		s.phrase = phrase{}
 	}
 	return s
+}
+
+// isExample reports whether what stands at token i is named and not meant: it follows
+// "such as", or the option of a command.
+func (f *finder) isExample(i int) bool {
+	if f.is(i-1, "as") && f.is(i-2, "such") {
+		return true
+	}
+	return f.sortOf(i-1) == opaque && f.tokens[i-1].option
+}
+
+// isHabit reports whether a verb before "in 7 days" tells what always happens: logs
+// rotate, entries are deleted.
+func (f *finder) isHabit(i int) bool {
+	switch f.word(i) {
+	case "expire", "rotate", "lapse", "payable":
+		return true
+	}
+	switch f.word(i - 1) {
+	case "is", "are", "get", "gets":
+		return isParticiple(f.word(i))
+	}
+	return false
 }
 
 // direction is the unit that a word points to: the one before, this, the next.
@@ -146,7 +169,7 @@ func (f *finder) counted(i int) span {
 		}
 	case f.is(s.to, "from"), !in: // of another day; a length of time
 		return span{}
-	case m.recurring, m.forbidding, m.condition, m.past, m.maybe, s.phrase.n == 1 && s.phrase.unit == day, f.isVague(s.to), f.mark("'", s.to) && f.isVague(s.to+1), f.is(i-1, "once"), f.is(i-1, "twice"), f.is(i-1, "expire") && !m.future:
+	case m.recurring, m.forbidding, m.condition, m.past, m.maybe, s.phrase.n == 1 && s.phrase.unit == day, f.isVague(s.to), f.mark("'", s.to) && f.isVague(s.to+1), f.is(i-1, "once"), f.is(i-1, "twice"), f.isHabit(i-1) && !m.future:
 		// what lasts so long, or comes so long after something else
 		s.phrase = phrase{}
 	}
@@ -222,7 +245,7 @@ func (f *finder) weekdaySpan(i int) span {
 	s = f.withPart(s)
 	m := f.moodAt(i)
 	switch {
-	case m.recurring, f.isDeterminer(i - 1), f.inRange(s), f.is(s.to, "of"), f.is(s.to, "week"), f.is(s.to, "weeks"), f.is(s.to, "after") && f.is(s.to+1, "next"):
+	case m.recurring, f.isExample(i), f.inList(i), f.isDeterminer(i - 1), f.inRange(s), f.isNumbered(s.to), f.is(s.to, "of"), f.is(s.to, "week"), f.is(s.to, "weeks"), f.is(s.to, "after") && f.is(s.to+1, "next"):
 	case qualified:
 		s.phrase.unit = f.pointed(i)
 		s.phrase.n, _ = f.direction(i)
@@ -271,7 +294,7 @@ func (f *finder) tense(i int, m mood) unit {
 		m.future = true
 	}
 	switch {
-	case m.past && m.future:
+	case m.past && m.future, m.week:
 		return none
 	case m.past:
 		return behind
@@ -348,6 +371,28 @@ func (f *finder) inRange(s span) bool {
 	_, _, after := f.weekday(s.to + 1)
 	_, _, before := f.weekday(s.from - 2)
 	return after && joins(s.to) || before && joins(s.from-1)
+}
+
+// inList reports whether a weekday is one of three or more in a row, which tell
+// when something happens every week.
+func (f *finder) inList(i int) bool {
+	n := 1
+	for _, step := range [...]int{-1, 1} {
+		for k := i + step; n < 3; k += step {
+			if _, _, ok := f.weekday(k); ok {
+				n++
+			} else if !f.oneOf(k, ",", "/", "&") && !f.is(k, "and") && !f.is(k, "or") {
+				break
+			}
+		}
+	}
+	return n >= 3
+}
+
+// isNumbered reports whether a number stands there alone, which may be the day of a
+// month: Friday 13.
+func (f *finder) isNumbered(i int) bool {
+	return f.sortOf(i) == number && len(f.tokens[i].lower) <= 2 && !f.is(i+1, "am") && !f.is(i+1, "pm") && !f.is(i+1, "o") && !f.mark(":", i+1)
 }
 
 // isDeterminer reports whether a word before makes of what follows one of many, or a

@@ -11,6 +11,7 @@ type mood struct {
 	recurring  bool // every, usually, 每
 	forbidding bool // never, do not, 禁止
 	condition  bool // if, when, once
+	week       bool // next week, 上周: a weekday without a word that points may be of that one
 }
 
 // moodAt is the mood of the sentence that token i stands in. It looks at every
@@ -61,8 +62,11 @@ func (f *finder) feelWord(k int, m *mood) {
 		m.future = true
 	case "every", "each", "always", "usually", "often", "typically", "generally", "normally", "regularly", "weekly", "daily", "monthly",
 		"yearly", "biweekly", "whenever", "per", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays",
-		"weekdays", "weekends", "cron", "cronjob", "recurring":
+		"weekdays", "weekends", "cron", "cronjob", "recurring", "default", "defaults", "word", "words", "phrase", "phrases", "keyword", "keywords":
 		m.recurring = true
+	case "week":
+		_, _, named := f.weekday(k + 1)
+		m.week = m.week || !named && (f.is(k-1, "next") || f.is(k-1, "last"))
 	case "no":
 		m.forbidding = m.forbidding || !f.is(k+1, "later")
 	case "never", "avoid", "don", "cannot", "forbidden", "prohibited", "banned":
@@ -104,8 +108,12 @@ func isParticiple(w string) bool {
 func (f *finder) feelHan(k int, m *mood) {
 	two := f.tokens[k].lower + f.han(k+1)
 	switch two {
-	case "总是", "通常", "一般", "平时", "定期", "经常", "例行":
+	case "总是", "通常", "一般", "平时", "定期", "经常", "例行", "默认", "除外", "营业":
 		m.recurring = true
+	case "下周", "上周":
+		if _, named := f.weekdayHan(k + 2); !named {
+			m.week = true
+		}
 	case "禁止", "严禁", "从不", "永不", "不得", "不准", "不许", "不要", "不能", "别在":
 		m.forbidding = true
 	case "已经", "曾经", "刚刚":

@@ -29,6 +29,7 @@ type token struct {
 	tail     tail
 	upper    bool // of a word, it begins with a capital
 	first    bool // it is the first of its line
+	option   bool // of what is opaque, it is an option of a command: --since, -d
 	glued    bool // it follows the token before without white space, date or line between
 }
 
@@ -291,6 +292,8 @@ func classed(core string) token {
 		t.sort, t.lower, t.tail = word, strings.ToLower(core[:letters]), tailOf(tail)
 		t.upper = core[0] < 'a'
 	case digits == 0:
+		name := strings.TrimLeft(core, "-")
+		t.option = name != core && name != "" && isLetter(name[0])
 		if core == "." || core == "!" || core == "?" {
 			t.sort = stop
 		} else if len(core) == 1 {
