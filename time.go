@@ -22,6 +22,9 @@ func At(t time.Time) Time {
 	return Time{t.UTC().Truncate(time.Millisecond)}
 }
 
+// FirstYear is that of the earliest time that is kept.
+const FirstYear = 1970
+
 // ParseTime reads an RFC 3339 time with any offset, between the years 1970
 // and 9999.
 func ParseTime(s string) (Time, error) {
@@ -29,7 +32,7 @@ func ParseTime(s string) (Time, error) {
 	if err != nil {
 		return Time{}, fmt.Errorf("%.40q is not an RFC 3339 time such as 2026-11-30T02:00:00.000Z", s)
 	}
-	if y := t.UTC().Year(); y < 1970 || y > 9999 {
+	if y := t.UTC().Year(); y < FirstYear || y > 9999 {
 		return Time{}, fmt.Errorf("the year %d is outside 1970..9999", y)
 	}
 	return At(t), nil

@@ -173,6 +173,7 @@ func (b aside) speaks(op *huma.Operation) {
 // encodeDocument adds what Go types do not say, and renders the document.
 func encodeDocument(doc *huma.OpenAPI) []byte {
 	patch := huma.DefaultSchemaNamer(reflect.TypeFor[memd.Patch](), "")
+	verify := huma.DefaultSchemaNamer(reflect.TypeFor[memd.Verify](), "")
 	query := huma.DefaultSchemaNamer(reflect.TypeFor[memd.Query](), "")
 	for owner, schema := range doc.Components.Schemas.Map() {
 		for name, property := range schema.Properties {
@@ -184,6 +185,9 @@ func encodeDocument(doc *huma.OpenAPI) []byte {
 			case name == "created_at" || name == "updated_at":
 				// Null where nothing was written, and where a hand left no time.
 				property.Nullable = true
+			case name == "source_status" && owner == verify:
+				property.Enum = []any{string(memd.SourceMissing)}
+				property.Description = "Whoever asks has looked, and the source does not say it any more: the row is marked stale, not verified."
 			case name == "importance" && property.Type == huma.TypeInteger:
 				property.Minimum, property.Maximum = bound(1), bound(10)
 			case name == "limit" && owner == query:

@@ -134,8 +134,10 @@ func TestLongCreatedAt(t *testing.T) {
 	if w := h.keep("k", "a third rule"); w.CreatedAt != h.now() {
 		t.Errorf("version 3: %+v", w)
 	}
-	_, err := h.RememberLongTerm(ctx, ann, longRequest("k2", "x", created(h.at(6*time.Minute))))
-	refused(t, err, memd.CodeInvalidRequest, "created_at")
+	for _, at := range []memd.Time{h.at(6 * time.Minute), memd.At(time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC))} {
+		_, err := h.RememberLongTerm(ctx, ann, longRequest("k2", "x", created(at)))
+		refused(t, err, memd.CodeInvalidRequest, "created_at")
+	}
 }
 
 func TestLongReasonedKinds(t *testing.T) {

@@ -138,6 +138,9 @@ func past(field string, value, now memd.Time, otherwise memd.Time) (memd.Time, e
 	if value.After(now.Add(clockSkew)) {
 		return memd.Time{}, memd.FieldErrorf(memd.CodeInvalidRequest, field, "%s lies in the future", field)
 	}
+	if value.UTC().Year() < memd.FirstYear {
+		return memd.Time{}, memd.FieldErrorf(memd.CodeInvalidRequest, field, "%s lies before %d", field, memd.FirstYear)
+	}
 	return value, nil
 }
 

@@ -247,6 +247,19 @@ func TestKeysStay(t *testing.T) {
 	}
 }
 
+// What a file says of its own time may be no time that memd keeps; the item counts then
+// from the run.
+func TestFileOfNoTime(t *testing.T) {
+	h := newHouse(t, nil)
+	h.put("AGENTS.md", guide)
+	at := time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)
+	h.must(os.Chtimes(filepath.Join(h.folder, "AGENTS.md"), at, at))
+	h.want("of 1960", h.index(), 3, 0, 0, 0, 0)
+	if m := h.rows()[keyTest]; m.CreatedAt != memd.At(h.clock.Now()) {
+		t.Errorf("created at %s", m.CreatedAt)
+	}
+}
+
 // What people wrote, forgot to index, or edited is theirs.
 func TestWhatIsNotIndexed(t *testing.T) {
 	h := newHouse(t, nil)

@@ -151,7 +151,7 @@ func (r *run) created(ctx context.Context, d *dates, s step, modified map[string
 	if at.IsZero() || at.After(now) {
 		at = modified[fileOf(s.source)].Time
 	}
-	if at.After(now) || at.IsZero() {
+	if at.After(now) || at.IsZero() || at.UTC().Year() < memd.FirstYear {
 		return memd.Time{}
 	}
 	return memd.At(at)
