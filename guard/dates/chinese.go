@@ -232,7 +232,7 @@ func (f *finder) tenseHan(s span) unit {
 		m = f.moodAt(s.from)
 	}
 	switch {
-	case m.past && m.future, f.moodAt(s.from).week:
+	case m.past && m.future, f.moodAt(s.from).week, !m.past && f.inSchedule(s.from):
 		return none
 	case m.past:
 		return behind

@@ -1,6 +1,10 @@
 package dates
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // english is the span of English words that begins at token i, of no length for none.
 func (f *finder) english(i int) span {
@@ -245,14 +249,14 @@ func (f *finder) weekdaySpan(i int) span {
 	s = f.withPart(s)
 	m := f.moodAt(i)
 	switch {
-	case m.recurring, f.isExample(i), f.inList(i), f.isDeterminer(i - 1), f.inRange(s), f.isNumbered(s.to), f.is(s.to, "of"), f.is(s.to, "week"), f.is(s.to, "weeks"), f.is(s.to, "after") && f.is(s.to+1, "next"):
+	case m.recurring, f.isExample(i), f.isDeterminer(i - 1), f.inRange(s), f.isNumbered(s.to), f.is(s.to, "of"), f.is(s.to, "week"), f.is(s.to, "weeks"), f.is(s.to, "after") && f.is(s.to+1, "next"):
 	case qualified:
 		s.phrase.unit = f.pointed(i)
 		s.phrase.n, _ = f.direction(i)
 		if f.is(i, "next") {
 			s.phrase.unit = ofWeek
 		}
-	case m.forbidding, !f.isBare(i, s.to, short):
+	case m.forbidding, !f.isBare(i, s.to, short), !m.past && f.inSchedule(i):
 	default:
 		s.phrase.unit = f.tense(i, m)
 	}
@@ -373,17 +377,25 @@ func (f *finder) inRange(s span) bool {
 	return after && joins(s.to) || before && joins(s.from-1)
 }
 
-// inList reports whether a weekday is one of three or more in a row, which tell
-// when something happens every week.
-func (f *finder) inList(i int) bool {
-	n := 1
-	for _, step := range [...]int{-1, 1} {
-		for k := i + step; n < 3; k += step {
-			if _, _, ok := f.weekday(k); ok {
-				n++
-			} else if !f.oneOf(k, ",", "/", "&") && !f.is(k, "and") && !f.is(k, "or") {
-				break
-			}
+// scheduleTokens is how far from each other the weekdays of a schedule stand.
+const scheduleTokens = 30
+
+// inSchedule reports whether near token i three weekdays stand, or more, that no word
+// points to: they tell when something happens every week.
+func (f *finder) inSchedule(i int) bool {
+	var days [7]bool
+	n := 0
+	for k := max(i-scheduleTokens, 0); k < min(i+scheduleTokens, len(f.tokens)); k++ {
+		wd, _, ok := f.weekday(k)
+		if ok {
+			_, ok = f.direction(k - 1)
+			ok = !ok
+		} else if before := f.han(k - 1); before != "" && strings.Contains("周期拜", before) && !strings.Contains("上下这本个", cmp.Or(f.han(k-2), "x")) {
+			wd, ok = f.weekdayHan(k)
+		}
+		if ok && !days[wd] {
+			days[wd] = true
+			n++
 		}
 	}
 	return n >= 3
