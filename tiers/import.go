@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"memd"
+	"memd/guard/dates"
 	"memd/store"
 )
 
@@ -352,7 +353,7 @@ func (w *intake) compare(a *arrival, here *memd.Memory) memd.Imported {
 		return differs("namespace")
 	case here.Namespace != m.Namespace:
 		return differs("namespace")
-	case here.ContentHash != m.ContentHash && here.ContentHash != a.sent:
+	case here.ContentHash != m.ContentHash && here.ContentHash != a.sent && !a.becameLong(here):
 		return differs("content")
 	case here.Tier != m.Tier || here.UpdatedAt.After(m.UpdatedAt.Time): // it went on here
 		return out
@@ -377,6 +378,20 @@ func (w *intake) compare(a *arrival, here *memd.Memory) memd.Imported {
 		}
 	}
 	return out
+}
+
+// becameLong reports whether a row here is the one that came, promoted since: reasons may
+// have come to it then, and dates beside its words.
+func (a *arrival) becameLong(here *memd.Memory) bool {
+	if here.MemoryKey == "" || a.m.MemoryKey != "" {
+		return false
+	}
+	said := func(m *memd.Memory) string {
+		return ContentHash(&memd.Memory{Summary: dates.Bare(m.Summary), RawContent: dates.Bare(m.RawContent)})
+	}
+	sent := a.rec.Memory()
+	is := said(here)
+	return is == said(&a.m) || is == said(&sent)
 }
 
 // note writes one entry for all that came in.

@@ -353,6 +353,26 @@ func TestImportConflicts(t *testing.T) {
 	}
 }
 
+// A row that was promoted since is the same one, whatever reasons and dates it got.
+func TestImportPromoted(t *testing.T) {
+	h := newHouse(t, nil)
+	h.Service = h.WithDates(configs.Dates{Absolute: true, TimeZone: "UTC"})
+	note, plan := shortRecord(idA, "the cache was cold"), shortRecord(idB, "the release is on Thursday")
+	other := shortRecord(idA, "the cache was warm")
+	h.outcomes(memd.Created, note, plan)
+	h.clock.Advance(time.Minute)
+	must(h.Promote(ctx, ann, idA, memd.Promote{MemoryKey: "cache", Source: agents, Kind: memd.Practice, Why: "it times out"}))
+	must(h.Promote(ctx, ann, idB, memd.Promote{MemoryKey: "plan", Source: agents, Kind: memd.Project, Why: "it is agreed", HowToApply: "wait for it"}))
+	if m, _ := h.get(idB); m.Summary == plan.Summary {
+		t.Errorf("no date came to %q", m.Summary)
+	}
+	h.outcomes(memd.Unchanged, note, plan)
+	h.outcomes(memd.Conflict, other)
+	if h.rows() != "2 0 0 0" {
+		t.Errorf("rows %s", h.rows())
+	}
+}
+
 // A record without an id is one memory however often it comes.
 func TestImportWithoutID(t *testing.T) {
 	h := newHouse(t, nil)
