@@ -32,6 +32,9 @@ func (c *cli) importJSONL(cmd *cobra.Command) form {
 			if err := writable(rejects); err != nil {
 				return err
 			}
+			if same(rejects, place) {
+				return memd.FieldErrorf(memd.CodeInvalidRequest, "rejects", "--rejects names the file that is imported, and would leave only what is refused of it")
+			}
 		}
 		opts := jsonl.Options{Dry: cmd.Flags().Lookup("dry-run").Value.String() == "true"}
 		in, err := c.lines("jsonl", place)
@@ -55,6 +58,16 @@ func (c *cli) importJSONL(cmd *cobra.Command) form {
 			return failed
 		})
 	}}
+}
+
+// same reports whether two paths name one file that is there.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // lines opens what a flag names to be imported, which is read more than once: what comes

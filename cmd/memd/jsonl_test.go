@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -152,6 +153,24 @@ func TestImportRejects(t *testing.T) {
 	r = b.feed(in, "import", "--jsonl", "-", "--json")
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != memd.ExitFailed || report.Outcomes[memd.Unchanged] != 2 || len(report.Parked) != 3 {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
+	}
+}
+
+// The lines that did not get in never take the place of the file that they came from, by
+// whichever name.
+func TestImportRejectsIntoItself(t *testing.T) {
+	b := newBox(t)
+	dir := t.TempDir()
+	in, link := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "link.jsonl")
+	const lines = `{"type":"memory","tier":"short","summary":"one"}` + "\n{\n"
+	if err := errors.Join(os.WriteFile(in, []byte(lines), 0o600), os.Link(in, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, rejects := range []string{in, link, filepath.Join(dir, ".", "in.jsonl")} {
+		r := b.run("import", "--jsonl", in, "--rejects", rejects)
+		if text, err := os.ReadFile(in); err != nil || string(text) != lines || r.code != memd.ExitUsage || !strings.Contains(r.err, "--rejects") {
+			t.Errorf("%s: %d %s, and %q stands, %v", rejects, r.code, r.err, text, err)
+		}
 	}
 }
 

@@ -93,7 +93,8 @@ func TestReader(t *testing.T) {
 		bad, faults []string // parts of them
 	}{
 		"whole":                    {whole, 3, nil, nil},
-		"empty":                    {"", 0, nil, nil},
+		"empty":                    {"", 0, nil, []string{"it is empty"}},
+		"blank":                    {"\n", 0, nil, nil},
 		"no last line feed":        {strings.TrimSuffix(whole, "\n"), 3, nil, nil},
 		"crlf":                     {strings.ReplaceAll(whole, "\n", "\r\n"), 3, nil, nil},
 		"bom":                      {"\ufeff" + whole, 3, nil, nil},

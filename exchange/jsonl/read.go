@@ -183,8 +183,11 @@ func (r *Reader) trailer() bool {
 	return true
 }
 
-// end notices a file that was cut short.
+// end notices a file that was cut short, also to nothing.
 func (r *Reader) end() {
+	if r.number == 0 {
+		r.fault("it is empty")
+	}
 	if r.open {
 		r.open = false
 		r.fault("it is cut short: its last line is missing, and perhaps others before it")
