@@ -188,9 +188,10 @@ func said(content json.RawMessage) string {
 }
 
 // Programs write into the user's turn what the user did not say: reminders for the model,
-// commands of theirs and what these printed.
+// news of what runs beside, what hooks said, commands of theirs and what these printed.
 var (
-	reminders = regexp.MustCompile(`(?s)<(system-reminder|ide_selection|ide_opened_file)>.*?</(system-reminder|ide_selection|ide_opened_file)>`)
+	reminders = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>|<ide_selection>.*?</ide_selection>|<ide_opened_file>.*?</ide_opened_file>` +
+		`|<task-notification>.*?</task-notification>|<(?:user-prompt-submit|session-start)-hook>.*?</(?:user-prompt-submit|session-start)-hook>`)
 	commands  = regexp.MustCompile(`^<(command-(name|message|args|contents)|local-command-(stdout|stderr|caveat)|bash-(input|stdout|stderr))>`)
 )
 

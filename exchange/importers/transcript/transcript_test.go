@@ -58,6 +58,8 @@ const session = `{"type":"summary","summary":"Dock","leafUuid":"z"}
 {"type":"assistant","uuid":"x1","sessionId":"s-1","isSidechain":true,"timestamp":"2026-03-01T10:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"beside"}]}}
 {"type":"user","uuid":"u3","sessionId":"s-1","timestamp":"2026-03-01T10:01:00.000Z","cwd":"/src/port","message":{"role":"user","content":"<command-name>/clear</command-name>"}}
 {"type":"user","uuid":"u4","sessionId":"s-1","timestamp":"2026-03-01T10:02:00.000Z","cwd":"/src/port","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>be good</system-reminder>Thanks, and the crane?"},{"type":"image","source":{"data":"AAAA"}}]}}
+{"type":"user","uuid":"u5","sessionId":"s-1","timestamp":"2026-03-01T10:03:00.000Z","cwd":"/src/port","message":{"role":"user","content":"<task-notification>\n<task-id>b1</task-id>\n<summary>a hidden <b>job</b> ended</summary>\n</task-notification>"}}
+{"type":"user","uuid":"u6","sessionId":"s-1","timestamp":"2026-03-01T10:04:00.000Z","cwd":"/src/port","message":{"role":"user","content":"<user-prompt-submit-hook>checked</user-prompt-submit-hook>"}}
 {"type":"file-history-snapshot","messageId":"q"}
 `
 
