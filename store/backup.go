@@ -63,6 +63,9 @@ func (s *Set) backup(ctx context.Context, who, dest string) (Backup, error) {
 		return Backup{}, err
 	}
 	if err := s.prepareDest(ctx, dest); err != nil {
+		if memd.CodeOf(err) == memd.CodeBudgetExceeded {
+			err = hinted(err, destHint)
+		}
 		return Backup{}, err
 	}
 	temp, err := os.MkdirTemp(dest, unfinished(s.dir)+"*")
@@ -83,12 +86,26 @@ func (s *Set) backup(ctx context.Context, who, dest string) (Backup, error) {
 		return b, nil
 	}
 	if sqliteCode(err) == codeFull || errors.Is(err, syscall.ENOSPC) {
-		err = memd.Errorf(memd.CodeBudgetExceeded, "the disk of %s became full; no backup was written", dest).WithHint(roomHint)
+		err = memd.Errorf(memd.CodeBudgetExceeded, "the disk of %s became full; no backup was written", dest).WithHint(destHint)
 	}
 	return Backup{}, errors.Join(fail("write the backup", err), os.RemoveAll(temp))
 }
 
-const roomHint = "free space there, or choose another folder with --to"
+// Hints of a disk that is full: where only the data directory will do, and of a backup.
+const (
+	roomHint = "free space there"
+	destHint = roomHint + ", or choose another folder with --to"
+)
+
+// hinted is a *memd.Error with another hint.
+func hinted(err error, hint string) error {
+	if e, ok := errors.AsType[*memd.Error](err); ok {
+		other := *e
+		other.Hint = hint
+		return &other
+	}
+	return err
+}
 
 // prepareDest makes the folder that backups go to, clears away what a killed
 // backup of this store left in it, and refuses a disk without room.

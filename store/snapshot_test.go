@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -127,5 +128,29 @@ func TestSnapshotOfDamaged(t *testing.T) {
 	}
 	if got := everything(t, x); len(got) != 8 {
 		t.Errorf("%d rows of the rest", len(got))
+	}
+}
+
+// Without room for a copy there is no snapshot, nothing of one is left, and the next can be
+// taken. What helps is said: an export goes nowhere else.
+func TestSnapshotWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	s := layered(t, dir)
+	defer s.Close()
+	s.SetFreeSpace(1 << 20)
+	_, err := s.Snapshot(ctx)
+	codeIs(t, err, memd.CodeBudgetExceeded)
+	if hint := errorHint(err); hint == "" || strings.Contains(hint, "--to") {
+		t.Errorf("hint %q", hint)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, store.BackupDir))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	s.SetFreeSpace(1 << 40)
+	must(t, snapshot(t, s).Close())
+	s.SetFreeSpace(1 << 20)
+	if _, err := s.Backup(ctx, t.TempDir()); !strings.Contains(errorHint(err), "--to") {
+		t.Errorf("a backup hints at %q", errorHint(err))
 	}
 }
