@@ -95,11 +95,19 @@ func (w *intake) clash(a *arrival, m *memd.Memory, state store.Head) (*memd.Impo
 		}
 	}
 	_, follows := versions[a.rec.SupersededBy]
+	hidden := false // then nobody here gives it another version, as at a write
+	if a.rec.IsHead && state.ID != "" {
+		head, ok, err := w.tx.Row(state)
+		if err != nil {
+			return nil, err
+		}
+		hidden = ok && !w.caller.Holds(head.Access)
+	}
 	switch {
 	case a.rec.IsHead && state.ID == "" && m.Version < state.Version:
 		return conflict(a, "version %d of the key was given out here, and is gone", state.Version), nil
 	case state.ID == "":
-	case a.rec.IsHead && (m.Version <= state.Version || !slices.Contains(a.rec.Supersedes, state.ID)):
+	case a.rec.IsHead && (hidden || m.Version <= state.Version || !slices.Contains(a.rec.Supersedes, state.ID)):
 		return conflict(a, "the key has a current version here that this one does not follow"), nil
 	case !a.rec.IsHead && (m.Version >= state.Version || !follows):
 		return conflict(a, "the key has a current version here that does not follow this one"), nil

@@ -174,6 +174,7 @@ func TestImportHidden(t *testing.T) {
 		"id":      shortRecord(secret.ID, "the board meets in March"),
 		"version": versionRecord(idA, "board/plan", 1, "the board meets in March", current()),
 		"key":     versionRecord("", "board/plan", 0, "the board meets in March"),
+		"follows": versionRecord(idA, "board/plan", 2, "the board meets in May", current(secret.ID)), // ids are in the log
 		"grave":   grave(secret.ID, "board/plan", &secret.Memory, h.at(time.Minute)),
 	} {
 		out := must(h.Import(ctx, untagged, []memd.Record{rec}, false))[0]
