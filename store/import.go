@@ -119,24 +119,21 @@ UNION ALL SELECT id, version FROM archive WHERE namespace = ?1 AND memory_key = 
 	return versions, err
 }
 
-// Archived returns the id of an archived row of a namespace with the given content, ""
-// for none.
-func (tx *Tx) Archived(namespace, hash string) (id string, err error) {
+// Archived returns the archived rows of a namespace with the given content.
+func (tx *Tx) Archived(namespace, hash string) (all []memd.Memory, err error) {
 	err = tx.each(func(p *part, c *conn) error {
-		var found string
-		if id != "" {
-			return nil
-		}
-		ok, err := none(c.row(tx.ctx, `SELECT id FROM archive INDEXED BY archive_hash
- WHERE namespace = ?1 AND substr(content_hash, 8, 16) = substr(?2, 8, 16) AND content_hash = ?2 LIMIT 1`,
-			[]any{namespace, hash}, &found))
-		if ok {
-			ok, err = tx.found(p, found)
-		}
-		if ok {
-			id = found
+		var here []memd.Memory
+		err := c.each(tx.ctx, on(memd.Archive, findContent), []any{namespace, hash, hash}, collect(memd.Archive, true, &here))
+		for _, m := range here {
+			var ok bool
+			if err == nil {
+				ok, err = tx.found(p, m.ID)
+			}
+			if ok {
+				all = append(all, m)
+			}
 		}
 		return fail("look for equal content", err)
 	})
-	return id, err
+	return all, err
 }

@@ -305,8 +305,8 @@ func (w *intake) leftOut(a *arrival) (memd.Imported, bool) {
 	return memd.Imported{}, false
 }
 
-// saidAlready answers for a row whose content stands under another id: a short one that
-// shows to the same callers, and one without an id wherever the content stands.
+// saidAlready answers for a row whose content stands under another id and shows to the
+// same callers: a short one, and one without an id wherever the content stands.
 func (w *intake) saidAlready(a *arrival) (memd.Imported, bool, error) {
 	m := &a.m
 	twin := func(t memd.Tier) (memd.Imported, bool, error) {
@@ -333,8 +333,13 @@ func (w *intake) saidAlready(a *arrival) (memd.Imported, bool, error) {
 			return out, found, err
 		}
 	}
-	id, err := w.tx.Archived(m.Namespace, m.ContentHash)
-	return memd.Imported{Outcome: memd.Unchanged, ID: id, DuplicateOf: id}, id != "", err
+	rows, err := w.tx.Archived(m.Namespace, m.ContentHash)
+	for _, row := range rows {
+		if mayKnow(w.caller, &row) && sameSet(row.Access, m.Access) {
+			return memd.Imported{Outcome: memd.Unchanged, ID: row.ID, DuplicateOf: row.ID}, true, err
+		}
+	}
+	return memd.Imported{}, false, err
 }
 
 // compare answers for a row whose id stands. What a store does by itself, such as

@@ -390,6 +390,15 @@ func TestImportWithoutID(t *testing.T) {
 	if h.rows() != "1 1 0 1" {
 		t.Errorf("rows %s", h.rows())
 	}
+	// What others may see is another memory than what they may not.
+	for _, rec := range []memd.Record{short, archived, shortRecord("", "from a file")} {
+		rec.Access = []string{"board"}
+		h.outcomes(memd.Created, rec)
+		h.outcomes(memd.Unchanged, rec)
+	}
+	if h.rows() != "1 3 0 2" {
+		t.Errorf("rows %s", h.rows())
+	}
 	out := h.imports(short)[0]
 	if out.DuplicateOf == "" || out.DuplicateOf != out.ID {
 		t.Errorf("%+v", out)
