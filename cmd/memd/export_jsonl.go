@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"memd"
 	"memd/exchange/jsonl"
+	"memd/guard/confine"
 	"memd/internal/atomicfile"
 )
 
@@ -31,6 +34,7 @@ func (c *cli) exportJSONL(cmd *cobra.Command) form {
 			if place == fromStdin {
 				done, err = c.exportTo(cmd, m, only, c.out)
 			} else {
+				tidy(filepath.Dir(place))
 				err = atomicfile.Write(place, 0o600, func(w io.Writer) (err error) {
 					done, err = c.exportTo(cmd, m, only, w)
 					return err
@@ -43,6 +47,21 @@ func (c *cli) exportJSONL(cmd *cobra.Command) form {
 			return c.exportDone(done)
 		})
 	}}
+}
+
+// unfinished is how old a file must be that a write left unfinished to be one whose
+// writer has died.
+const unfinished = 10 * time.Minute
+
+// tidy removes from a folder what exports that were killed left there, with the text of
+// memories in it. What hinders that hinders no export.
+func tidy(dir string) {
+	folder, err := confine.Open(dir)
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	_ = folder.Tidy("", unfinished)
 }
 
 // exportedTo is the answer with --json: the lines go elsewhere.

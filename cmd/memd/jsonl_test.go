@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"memd"
 	"memd/exchange/jsonl"
@@ -246,6 +247,28 @@ func TestExportPlaces(t *testing.T) {
 	left, err := fs.ReadDir(os.DirFS(dir), ".")
 	if err != nil || len(left) != 1 {
 		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// What an export that was killed left holds bodies: the next one into its folder removes
+// it, and nothing that may still be written.
+func TestExportTidies(t *testing.T) {
+	b := newBox(t)
+	dir := t.TempDir()
+	for name, age := range map[string]time.Duration{".memd-1.tmp": time.Hour, ".memd-2.tmp": 0, "mine.tmp": time.Hour} {
+		path, at := filepath.Join(dir, name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path, []byte("body"), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.must("export", "--jsonl", filepath.Join(dir, "x"))
+	entries, err := os.ReadDir(dir)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{".memd-2.tmp", "mine.tmp", "x"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left %q, %v", left, err)
 	}
 }
 
