@@ -132,6 +132,9 @@ func looksLikeKey(source string) bool {
 	return memd.ValidKey(source) && (dot < strings.LastIndexByte(source, '/') || !listed(suffixes, strings.ToLower(source[dot+1:])))
 }
 
+// CheckSource checks the optional source of a memory, as a write does.
+func CheckSource(value string, k memd.Kind) error { return source(value, k) }
+
 // source checks an optional source.
 func source(value string, k memd.Kind) error {
 	if value == "" {

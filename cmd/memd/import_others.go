@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,9 +63,15 @@ func (c *cli) importClaude(cmd *cobra.Command, place string) error {
 	if err != nil {
 		return err
 	}
+	if place == "" {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "claude", "--claude names no folder")
+	}
 	folder, err := confine.Open(dir, ".md")
-	if err != nil || place == "" {
-		return &memd.Error{Code: memd.CodeInvalidRequest, Field: "claude", Message: "--claude: the folder cannot be read", Err: err}
+	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok { // without what stands for its name
+			err = e.Err
+		}
+		return &memd.Error{Code: memd.CodeInvalidRequest, Field: "claude", Message: "the folder " + place + " cannot be read", Err: err}
 	}
 	defer folder.Close()
 	o := claude.Options{Project: m.Project(claude.Worked(dir))}

@@ -157,3 +157,20 @@ func TestImportUsage(t *testing.T) {
 		}
 	}
 }
+
+// A chat is taken in whatever its file is called; a name that no source can have is cited
+// by none.
+func TestImportOfChatsOfAnyName(t *testing.T) {
+	b := newBox(t)
+	for _, name := range []string{"Why? 10:30 - *notes*.md", strings.Repeat("long ", 45) + ".md", "percent %zz #1.md", `back\slash.md`} {
+		path := filepath.Join(filepath.Dir(b.dir), name)
+		if err := os.WriteFile(path, []byte("User: "+name+"\nAssistant: b\n"), 0o600); err != nil {
+			t.Skipf("%v", err) // names that this system does not have
+		}
+		for _, want := range []int{1, 0} {
+			if r := b.run("--json", "import", "--transcript", path); r.code != 0 || report(t, r).Created != want {
+				t.Errorf("%q: %d %s%s", name, r.code, r.out, r.err)
+			}
+		}
+	}
+}

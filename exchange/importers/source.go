@@ -4,7 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memd"
 	"memd/exchange/notes"
+	"memd/tiers"
 )
 
 // SourceOf writes the absolute path of a file as a source, which is relative: to the
@@ -33,4 +35,13 @@ func folded(source string) string {
 		return source
 	}
 	return "./" + source
+}
+
+// Cited is the source of an event, "" for one that cannot be written: a file may have a name
+// that no source has, such as one with a colon.
+func Cited(source string) string {
+	if tiers.CheckSource(source, memd.Event) != nil {
+		return ""
+	}
+	return source
 }

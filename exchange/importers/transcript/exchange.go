@@ -90,7 +90,7 @@ func (x *exchanges) end() {
 		m.CreatedAt = m.UpdatedAt
 	}
 	if x.o.Source != "" {
-		m.Source = x.o.Source + ":" + strconv.Itoa(first.line)
+		m.Source = importers.Cited(x.o.Source + ":" + strconv.Itoa(first.line))
 	}
 	x.emit(importers.Item{File: x.o.File, Line: first.line, Short: m}, nil)
 }

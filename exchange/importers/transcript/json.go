@@ -192,7 +192,7 @@ func said(content json.RawMessage) string {
 var (
 	reminders = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>|<ide_selection>.*?</ide_selection>|<ide_opened_file>.*?</ide_opened_file>` +
 		`|<task-notification>.*?</task-notification>|<(?:user-prompt-submit|session-start)-hook>.*?</(?:user-prompt-submit|session-start)-hook>`)
-	commands  = regexp.MustCompile(`^<(command-(name|message|args|contents)|local-command-(stdout|stderr|caveat)|bash-(input|stdout|stderr))>`)
+	commands = regexp.MustCompile(`^<(command-(name|message|args|contents)|local-command-(stdout|stderr|caveat)|bash-(input|stdout|stderr))>`)
 )
 
 // spoken is what of a text the speaker said.
