@@ -68,6 +68,12 @@ type Record struct {
 	ForgottenAt Time   `json:"forgotten_at,omitzero"`  // of a tombstone
 }
 
+// Bounds of the lists of a Record; of longer ones it has the newest.
+const (
+	MaxSupersedes = 1000
+	MaxHits       = 10000
+)
+
 // LogValue keeps bodies out of logs.
 func (r Record) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("type", string(r.Type)), slog.String("id", r.ID), slog.String("namespace", r.Namespace))

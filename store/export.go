@@ -131,8 +131,8 @@ func (e *exporting) versions(k headKey, in []int) error {
 		e.counters = append(e.counters, counter{k, h.Version})
 	}
 	var older []string
-	for i := range all {
-		if all[i].ID != head {
+	for i := range all { // the newest first
+		if all[i].ID != head && len(older) < memd.MaxSupersedes {
 			older = append(older, all[i].ID)
 		}
 	}
@@ -194,7 +194,8 @@ func (e *exporting) row(rec *memd.Record, m *memd.Memory) error {
 	}
 	rec.ContentHash = m.ContentHash
 	if m.Kind == memd.Pitfall {
-		err := e.active().each(e.ctx, `SELECT at FROM pitfall_hit WHERE memory_id = ? ORDER BY seq`, []any{m.ID}, func(rows *sql.Rows) error {
+		err := e.active().each(e.ctx, `SELECT at FROM
+ (SELECT seq, at FROM pitfall_hit WHERE memory_id = ? ORDER BY seq DESC LIMIT ?) ORDER BY seq`, []any{m.ID, memd.MaxHits}, func(rows *sql.Rows) error {
 			var at memd.Time
 			err := rows.Scan(nullTime{&at})
 			if !at.IsZero() {

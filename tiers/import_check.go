@@ -16,10 +16,8 @@ import (
 
 // Bounds on what a record may say that no write ever sets.
 const (
-	maxVersion    = 1 << 30
-	maxAccesses   = 1 << 30
-	maxHits       = 10000
-	maxSupersedes = 1000 // ids
+	maxVersion  = 1 << 30
+	maxAccesses = 1 << 30
 )
 
 // arrive checks a record by every rule that needs neither the store nor a guard.
@@ -217,8 +215,8 @@ func arrivalKey(m *memd.Memory, rec *memd.Record) error {
 	if err := firstOf(memoryKey(m.MemoryKey), versionOf(m.Version)); err != nil {
 		return err
 	}
-	if len(rec.Supersedes) > maxSupersedes {
-		return memd.FieldErrorf(memd.CodeTooLarge, "supersedes", "supersedes has %d entries, at most %d are allowed", len(rec.Supersedes), maxSupersedes)
+	if len(rec.Supersedes) > memd.MaxSupersedes {
+		return memd.FieldErrorf(memd.CodeTooLarge, "supersedes", "supersedes has %d entries, at most %d are allowed", len(rec.Supersedes), memd.MaxSupersedes)
 	}
 	return nil
 }
@@ -226,8 +224,8 @@ func arrivalKey(m *memd.Memory, rec *memd.Record) error {
 // arrivalTimes checks times that claim the past, and gives those that are absent their
 // values.
 func arrivalTimes(m *memd.Memory, rec *memd.Record, now memd.Time) error {
-	if len(rec.Hits) > maxHits || len(rec.Hits) > 0 && m.Kind != memd.Pitfall {
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "hits", "hits are of a pitfall, at most %d", maxHits)
+	if len(rec.Hits) > memd.MaxHits || len(rec.Hits) > 0 && m.Kind != memd.Pitfall {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, "hits", "hits are of a pitfall, at most %d", memd.MaxHits)
 	}
 	if m.AccessCount < 0 || m.AccessCount > maxAccesses {
 		return memd.FieldErrorf(memd.CodeInvalidRequest, "access_count", "access_count must be 0 to %d", maxAccesses)

@@ -3,6 +3,7 @@ package tiers_test
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"memd"
+	"memd/store"
 	"memd/tiers"
 )
 
@@ -113,5 +115,36 @@ func TestRoundTrip(t *testing.T) {
 	}
 	if got, want := linesOf(t, to.exported()), linesOf(t, records); !slices.Equal(got, want) {
 		t.Errorf("exported\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A key that groom has not pruned yet, and a pitfall that goes off all the time, are
+// exported so that they are taken in.
+func TestRoundTripOfMany(t *testing.T) {
+	from := newHouse(t, nil)
+	id := func(n int) string { return fmt.Sprintf("01a22e00-0000-7000-8000-%012x", n) }
+	records := []memd.Record{versionRecord(id(0), "k", memd.MaxSupersedes+3, "current", current(), func(r *memd.Record) { r.Kind = memd.Pitfall })}
+	for n := 1; n <= memd.MaxSupersedes+2; n++ {
+		records = append(records, versionRecord(id(n), "k", n, fmt.Sprint("version ", n), behind(id(0))))
+	}
+	from.outcomes(memd.Created, records...)
+	from.must(from.store.Update(ctx, func(tx *store.Tx) error {
+		for n := range memd.MaxHits + 1 {
+			if err := tx.Hit(id(0), from.at(-time.Duration(n)*time.Second)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	all := from.exported()
+	if head := all[0]; len(head.Supersedes) != memd.MaxSupersedes || head.Supersedes[0] != id(memd.MaxSupersedes+2) || len(head.Hits) != memd.MaxHits {
+		t.Errorf("%d older ones and %d hits", len(head.Supersedes), len(head.Hits))
+	}
+	to := newHouse(t, nil)
+	for _, want := range []memd.Outcome{memd.Created, memd.Unchanged} {
+		to.outcomes(want, all...)
+	}
+	if got := must(to.Head(ctx, ann, "", "k")); got.ID != id(0) {
+		t.Errorf("current is %+v", got)
 	}
 }
