@@ -25,7 +25,7 @@ func (c *cli) exportJSONL(cmd *cobra.Command) form {
 		if ns := cmd.Flags().Lookup("namespace"); ns.Changed {
 			only = []string{ns.Value.String()}
 		}
-		if err := writable(place); err != nil {
+		if err := c.writable("jsonl", place); err != nil {
 			return err
 		}
 		return c.reading(cmd, func(m *memory) error {
@@ -102,13 +102,24 @@ func (c *cli) exportDone(done exportedTo) (err error) {
 	return err
 }
 
-// writable refuses a place that a file cannot be put in.
-func writable(place string) error {
+// writable refuses a place that a flag names and a file cannot be put in. One in the data
+// folder would take the place of what memd keeps there.
+func (c *cli) writable(flag, place string) error {
 	if place == "" {
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "jsonl", "--jsonl names no file")
+		return memd.FieldErrorf(memd.CodeInvalidRequest, flag, "--%s names no file", flag)
+	}
+	if place == fromStdin {
+		return nil
 	}
 	if info, err := os.Stat(place); err == nil && !info.Mode().IsRegular() {
-		return memd.FieldErrorf(memd.CodeInvalidRequest, "jsonl", "%s is no regular file", place).WithHint("name a file, or - for stdout")
+		return memd.FieldErrorf(memd.CodeInvalidRequest, flag, "%s is no regular file", place).WithHint("name a file, or - for stdout")
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if confine.Holds(cfg.Dir, place) {
+		return memd.FieldErrorf(memd.CodeInvalidRequest, flag, "%s lies in the data directory", place).WithHint("choose a folder elsewhere")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (c *cli) importJSONL(cmd *cobra.Command) form {
 		}
 		rejects := cmd.Flags().Lookup("rejects").Value.String()
 		if cmd.Flags().Changed("rejects") {
-			if err := writable(rejects); err != nil {
+			if err := c.writable("rejects", rejects); err != nil {
 				return err
 			}
 			if same(rejects, place) {

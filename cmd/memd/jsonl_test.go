@@ -241,6 +241,22 @@ func TestExportPlaces(t *testing.T) {
 	if r := b.run("export", "--jsonl", kept, "--namespace", "No Namespace"); r.code != memd.ExitUsage {
 		t.Errorf("%d %s", r.code, r.err)
 	}
+	// Nothing takes the place of what memd keeps, by whichever way.
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(b.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{filepath.Join(b.dir, "agent_memory.db"), filepath.Join(b.dir, "history", "new"), filepath.Join(link, "new")} {
+		if r := b.run("export", "--jsonl", place); r.code != memd.ExitUsage || !strings.Contains(r.err, "data directory") {
+			t.Errorf("%q: %d %s", place, r.code, r.err)
+		}
+		if r := b.run("import", "--jsonl", kept, "--rejects", place); r.code != memd.ExitUsage || !strings.Contains(r.err, "--rejects") && !strings.Contains(r.err, "data directory") {
+			t.Errorf("%q: %d %s", place, r.code, r.err)
+		}
+	}
+	if out := b.must("recall", "something"); !strings.Contains(out, "something") {
+		t.Errorf("recalled %s", out)
+	}
 	if text, err := os.ReadFile(kept); err != nil || string(text) != "kept" {
 		t.Errorf("%q, %v", text, err)
 	}
