@@ -33,8 +33,8 @@ func (c *cli) importCommand() *cobra.Command {
 export of another store, or what other programs keep. Guards and budgets hold as for
 any write; what is refused is reported, and the rest goes on.
 
-It fails (1) if a file, line or entry was refused, and exits with 4 if some are in
-conflict alone.`,
+It fails (1) if a file, line or entry was refused, or a line is in conflict; notes and
+entries in conflict alone make it exit with 4.`,
 		Example: "  memd import --notes notes\n  memd import --jsonl store.jsonl\n  memd import --claude ~/.claude/projects/-src-memd/memory",
 	}
 	return exchanging(cmd, append([]form{c.importNotes(cmd), c.importJSONL(cmd)}, c.importOthers(cmd)...)...)
