@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"memd"
 )
@@ -38,9 +39,21 @@ func New(rt http.RoundTripper) *Client {
 	}}
 }
 
-// Insisting is the Client, sending a call once more where the daemon went away
-// before it answered: reads, and writes under an Idempotency-Key, so that what was
-// carried out is not carried out again. Other calls it sends once.
+// repeats is how often a call is sent again: the socket of a daemon that was killed
+// takes connections until the kernel has closed it, and drops them.
+const repeats = 3
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// Insisting is the Client, sending a call again, up to three times, where the daemon
+// went away before it answered: reads, and writes under an Idempotency-Key, so that
+// what was carried out is not carried out again. Other calls it sends once.
 func (c *Client) Insisting() *Client { return &Client{http: c.http, insist: true} }
 
 // Close gives up idle connections.
@@ -77,7 +90,11 @@ func call[T any](ctx context.Context, c *Client, r request) (Reply[T], error) {
 		r.once, again = rand.Text(), true
 	}
 	status, raw, err := c.send(ctx, r)
-	if _, lost := errors.AsType[*lostError](err); lost && again && c.insist {
+	for n := range repeats {
+		if _, lost := errors.AsType[*lostError](err); !lost || !again || !c.insist {
+			break
+		}
+		pause(ctx, time.Millisecond<<(2*n))
 		status, raw, err = c.send(ctx, r)
 	}
 	if err != nil {
