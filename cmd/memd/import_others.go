@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,11 +173,7 @@ func (c *cli) takeIn(cmd *cobra.Command, items importers.Items) error {
 // importedEntries tells people what became of a file.
 func importedEntries(w io.Writer, r importers.Report) {
 	for _, e := range r.Entries {
-		place := e.File
-		if e.Line > 0 {
-			place += ":" + strconv.Itoa(e.Line)
-		}
-		fmt.Fprintf(w, "%-9s  %s", e.Outcome, oneLine(place))
+		fmt.Fprintf(w, "%-9s  %s", e.Outcome, oneLine(at(e.File, e.Line)))
 		if e.MemoryKey != "" {
 			fmt.Fprintf(w, " (%s in %s)", e.MemoryKey, e.Namespace)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -108,11 +107,7 @@ func notesReport(w io.Writer, report *folder.Report) {
 
 // noteLine is what became of one note.
 func noteLine(w io.Writer, e folder.Entry) {
-	place := e.File
-	if e.Line > 0 {
-		place += ":" + strconv.Itoa(e.Line)
-	}
-	fmt.Fprintf(w, "%-9s  %s", e.Outcome, oneLine(place))
+	fmt.Fprintf(w, "%-9s  %s", e.Outcome, oneLine(at(e.File, e.Line)))
 	if e.Reason != "" {
 		fmt.Fprintf(w, ": %s", e.Reason)
 	}
